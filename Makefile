@@ -1,0 +1,154 @@
+# Makefile - one file, out of tree, registries made from file names. See README.md; knobs:
+#   SAN=address,undefined | thread   COV=1   V=1   CC=   CUDA=/usr/local/cuda   PREFIX=/usr/local   DESTDIR=   BUILD=
+SHELL     := /bin/bash
+CC        := $(if $(filter default,$(origin CC)),gcc,$(CC))
+CUDA      ?= /usr/local/cuda
+PREFIX    ?= /usr/local
+SAN       ?=
+COV       ?=
+BUILD     ?= build$(if $(SAN),$(if $(findstring thread,$(SAN)),-tsan,-san))$(if $(COV),-cov)
+Q         := $(if $(V),,@)
+OPT       ?= -O2
+WERROR    ?=
+
+nvtx      := $(wildcard $(CUDA)/include/nvtx3/nvToolsExt.h)
+warnings  := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-missing-field-initializers
+CPPFLAGS  += -I. -I$(BUILD)/gen -D_GNU_SOURCE $(if $(nvtx),-isystem $(CUDA)/include -DHAVE_NVTX)
+CFLAGS    += -std=c11 $(OPT) -g -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off -pthread $(warnings) $(if $(WERROR),-Werror) \
+             $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all) $(if $(COV),--coverage)
+LDFLAGS   += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
+# The GDN and attention kernels are the hot loops; they are compiled for the machine at hand's vectors by clones, not flags.
+base_libs     := -lsqlite3 -lm -ldl
+analyzer_libs := -lyajl -lz -lzstd -larchive
+kernels_libs  := -lopenblas -lyajl
+
+.DELETE_ON_ERROR:
+.PHONY: all check check-long update bench fuzz lint format coverage repro install clean deps FORCE help
+.PRECIOUS: $(BUILD)/obj/%.o $(BUILD)/gen/%
+.DEFAULT_GOAL := all
+
+# ---- what exists is what files exist ----
+sources   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
+kfolders := $(addprefix kernels/,device comm ops layout modes model vectors)
+src_schemas   := $(call sources,schemas)
+src_reports   := $(call sources,reports)
+src_analyzer  := $(filter-out analyzer/main.c,$(call sources,analyzer))
+src_kernels   := $(filter-out kernels/bench.c,$(call sources,kernels $(kfolders)))
+src_collector := $(filter-out $(if $(nvtx),,collector/source_nvtx.c),$(call sources,collector))
+gen_analyzer  := cmds importers table_descs
+gen_reports   := renderers assets
+gen_kernels   := modes bench_cmds device_backends comm_backends vector_forms
+gen_collector := event_sources
+
+objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+genobj    = $(patsubst %,$(BUILD)/obj/gen/%.o,$(1))
+libs      := schemas reports analyzer kernels collector
+lib       = $(BUILD)/ar/lib$(1).a
+
+all: $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(BUILD)/lib/libcpscope.so
+
+# $(call registry,HEADER,TYPE,ARRAY,PREFIX,FOLDER): each FOLDER/PREFIX_x.c defines `const struct TYPE PREFIX_x`.
+names    = $(basename $(notdir $(filter-out $(if $(nvtx),,%/source_nvtx.c),$(sort $(wildcard $(2)/$(1)_*.c)))))
+registry = echo '\#include "$(1)"'; $(foreach n,$(call names,$(4),$(5)),echo 'extern const struct $(2) $(n);';) \
+           echo 'extern const struct $(2) *const $(3)[];'; echo 'const struct $(2) *const $(3)[] = {$(foreach n,$(call names,$(4),$(5)),&$(n),) 0};'
+if_new   = cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+define registry_rule
+$(BUILD)/gen/$(3).c: FORCE
+	@mkdir -p $$(@D); { $(call registry,$(1),$(2),$(3),$(4),$(5)); } > $$@.new; $$(if_new)
+endef
+$(eval $(call registry_rule,analyzer/cmd.h,cmd,cmds,cmd,analyzer))
+$(eval $(call registry_rule,analyzer/import.h,importer,importers,import,analyzer))
+$(eval $(call registry_rule,analyzer/trace.h,table_desc,table_descs,table,analyzer))
+$(eval $(call registry_rule,reports/render.h,renderer,renderers,render,reports))
+$(eval $(call registry_rule,kernels/modes/mode.h,cp_mode,modes,mode,kernels/modes))
+$(eval $(call registry_rule,kernels/bench.h,bench_cmd,bench_cmds,bench,kernels))
+$(eval $(call registry_rule,kernels/device/backend.h,device_backend,device_backends,device,kernels/device))
+$(eval $(call registry_rule,kernels/comm/backend.h,comm_backend,comm_backends,comm,kernels/comm))
+$(eval $(call registry_rule,kernels/vectors/vectors.h,vector_form,vector_forms,vec,kernels/vectors))
+$(eval $(call registry_rule,collector/recorder.h,event_source,event_sources,source,collector))
+
+# ---- text that goes into the programs: $(call cstring,SYMBOL,FILES) ----
+cstring = echo 'extern const char $(1)[];'; echo 'const char $(1)[] ='; cat $(2) | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/\t/\\t/g' -e 's/^/"/' -e 's/$$/\\n"/'; echo ';'
+migrations := $(sort $(wildcard schemas/[0-9]*.sql))
+$(BUILD)/gen/tracefile_schema.c: schemas/trace.sql $(migrations) Makefile
+	@mkdir -p $(@D); echo 'PRAGMA application_id = 1668313955; PRAGMA user_version = $(words 1 $(migrations));' > $(BUILD)/gen/version.sql
+	@{ $(call cstring,tracefile_schema,schemas/trace.sql $(migrations) $(BUILD)/gen/version.sql); } > $@
+# reports/page.css -> asset_page_css, and a table of them all
+assets := $(sort $(wildcard reports/*.html reports/*.css reports/*.js reports/*.gp reports/*.rules))
+asym    = asset_$(subst -,_,$(subst .,_,$(notdir $(1))))
+$(BUILD)/gen/assets.c: $(assets) Makefile FORCE
+	@mkdir -p $(@D); { echo '#include "reports/asset.h"'; $(foreach f,$(assets),$(call cstring,$(call asym,$(f)),$(f));) \
+	  echo 'const struct asset assets[] = {'; $(foreach f,$(assets),echo '{"$(notdir $(f))", $(call asym,$(f))},';) echo '{0}};'; } > $@.new; $(if_new)
+
+# ---- compile ----
+# Links depend on the list of sources and objects on the flags, so that a new or deleted file or flag rebuilds what it must.
+$(BUILD)/gen/flags: FORCE
+	@mkdir -p $(@D); echo '$(CC) $(CPPFLAGS) $(CFLAGS)' > $@.new; $(if_new)
+$(BUILD)/gen/sources: FORCE
+	@mkdir -p $(@D); echo '$(src_schemas) $(src_reports) $(src_analyzer) $(src_kernels) $(src_collector)' > $@.new; $(if_new)
+$(BUILD)/obj/%.o: %.c $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC $<")
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/obj/tests/%.o: CPPFLAGS += -Itests -DTEST_DATA='"$(CURDIR)/tests/data"' -DTEST_ROOT='"$(CURDIR)"' -DTEST_BUILD='"$(abspath $(BUILD))"'
+$(BUILD)/obj/tests/%.o: CFLAGS += -Wno-missing-prototypes
+
+obj_schemas   := $(call objects,$(src_schemas)) $(call genobj,tracefile_schema)
+obj_reports   := $(call objects,$(src_reports)) $(call genobj,$(gen_reports))
+obj_analyzer  := $(call objects,$(src_analyzer)) $(call genobj,$(gen_analyzer))
+obj_kernels   := $(call objects,$(src_kernels)) $(call genobj,$(gen_kernels))
+obj_collector := $(call objects,$(src_collector)) $(call genobj,$(gen_collector))
+define archive_rule
+$(call lib,$(1)): $$(obj_$(1)) $(BUILD)/gen/sources
+	@mkdir -p $$(@D); rm -f $$@; ar rcs $$@ $$(obj_$(1))
+endef
+$(foreach l,$(libs),$(eval $(call archive_rule,$(l))))
+
+$(BUILD)/bin/cpscope: $(BUILD)/obj/analyzer/main.o $(call lib,analyzer) $(call lib,reports) $(call lib,schemas)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(analyzer_libs) $(base_libs)
+$(BUILD)/bin/cpbench: $(BUILD)/obj/kernels/bench.o $(call lib,kernels) $(call lib,schemas)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -Wl,--export-dynamic-symbol=cpscope_activity_subscribe -o $@ $^ $(kernels_libs) $(base_libs)
+$(BUILD)/lib/libcpscope.so: $(obj_collector) $(call lib,schemas) $(BUILD)/gen/sources
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(obj_collector) $(call lib,schemas) $(base_libs)
+
+# ---- tests: a binary per tests/unit/test_*.c, a golden per tests/cli/*.sh ----
+units := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit/test_*.c)))
+$(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(foreach l,analyzer reports kernels collector schemas,$(call lib,$(l)))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(analyzer_libs) $(kernels_libs) $(base_libs)
+tests: all $(units)
+check: $(if $(NODEPS),,deps) tests
+	@BUILD=$(abspath $(BUILD)) SAN="$(SAN)" bash tests/run.sh
+check-long: deps tests
+	@BUILD=$(abspath $(BUILD)) SAN="$(SAN)" LONG=1 bash tests/run.sh
+update: tests
+	@BUILD=$(abspath $(BUILD)) UPDATE=1 bash tests/run.sh
+bench: all
+	@BUILD=$(abspath $(BUILD)) bash tests/bench/run.sh
+fuzz:
+	@BUILD=$(abspath $(BUILD)) bash tests/fuzz/run.sh
+repro: deps all
+	@BUILD=$(abspath $(BUILD)) bash kernels/matrices/repro.sh
+lint:
+	@bash tests/lint.sh
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+coverage:
+	$(MAKE) COV=1 check
+	gcovr -r . --object-directory build-cov --exclude tests/ --print-summary
+deps:
+	@bash tests/deps.sh
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install -m755 $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(DESTDIR)$(PREFIX)/bin
+	install -m755 $(BUILD)/lib/libcpscope.so $(DESTDIR)$(PREFIX)/lib
+clean:
+	rm -rf build build-san build-tsan build-cov
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,42 @@
+/* comm.h - collectives among the ranks of a group, enqueued on a stream like kernels.
+ *
+ * A call returns at once; the transfer happens in stream order and shows as a comm event on that stream: name
+ * "cp_all_gather" (group_function), group, function, sequence number in the communicator, bytes sent by this rank to
+ * others' buffers as counted in the modes' volume table (C.5). All ranks of a group make the same calls in the same
+ * order with agreeing sizes.
+ *
+ * Reductions add in rank order 0, 1, ... on every rank, so results are bit-identical and repeatable.
+ * Backends (comm_*.c, struct comm_backend): `threads` (ranks are threads of this process); `mpi`, `nccl`, `sim` later.
+ */
+#pragma once
+#include "kernels/device/device.h"
+
+struct comm;       /* one rank's handle on a group */
+struct comm_world; /* what the ranks of a process share */
+
+/* A world of `size` ranks for the named backend ("threads"). Each rank then opens its own handles; opening is collective:
+ * every rank opens the same groups in the same order. `group` as in schemas/activity.h: "cp", "grad"; static lifetime. */
+struct comm_world *comm_world_open(const char *backend, int size, struct err *e);
+void comm_world_close(struct comm_world *w);
+struct comm *comm_open(struct comm_world *w, int rank, const char *group, struct err *e);
+void comm_close(struct comm *c);
+
+int comm_rank(const struct comm *c);
+int comm_size(const struct comm *c);
+
+/* recv (size * bytes) <- every rank's send (bytes), in rank order. Sent: bytes. */
+void comm_all_gather(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes);
+/* Block j of send (bytes each) goes to rank j; recv block i comes from rank i. Sent: the blocks for others. */
+void comm_all_to_all(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes);
+/* The same with sizes: send_bytes[size], recv_bytes[size] (host arrays, copied); blocks follow each other. */
+void comm_all_to_all_v(struct comm *c, struct stream *s, const void *send, const int64_t *send_bytes, void *recv, const int64_t *recv_bytes);
+/* recv[n] <- sum over ranks of their send[rank * n .. ]. Sent: the blocks for others. */
+void comm_reduce_scatter_f32(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
+/* In place. Sent: 2 (size-1)/size of the buffer, as a ring would. */
+void comm_all_reduce_f32(struct comm *c, struct stream *s, float *buf, int64_t n);
+void comm_all_reduce_f64(struct comm *c, struct stream *s, double *buf, int64_t n);
+/* Host-side: returns when all ranks are here. No event; for start-up and shut-down only. */
+void comm_barrier(struct comm *c);
+
+/* Runs rank_main(rank, ctx) on `size` threads and waits for all; false if any failed (its error in *e). */
+bool ranks_run(int size, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e);

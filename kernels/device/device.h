@@ -1,0 +1,123 @@
+/* device.h - an accelerator as mode code sees it: memory, streams, launches, copies, waits, ranges.
+ *
+ *   host thread of a rank ----launch, copy_async----> stream (in order) ----> kernel, memcpy, memset, comm
+ *                         <---- a wait really waits ----
+ *
+ * One device per rank; a host thread drives one device and only that one. Work is enqueued and the host runs ahead.
+ * Backends (device_*.c, struct device_backend): `cpu` runs for real, a worker thread per stream; `cuda`, `sim` later.
+ * Everything a device does is announced through schemas/activity.h: kernels, copies and fills with their times on the
+ * stream, API calls as runtime rows (launch, copy, synchronise), host reads as op rows, ranges. Mode code never asks
+ * which backend it runs on.
+ *
+ * Device memory is not for the host: mode code reads it only through the host-read ops (hostread.h) or dev_copy_*, even
+ * where the cpu backend would let it peek. Kernel bodies run on the device and may.
+ *
+ * No function here fails for reasons of the caller's data: misuse is an assert; running out of memory ends the program
+ * with a line and status 3.
+ */
+#pragma once
+#include "schemas/err.h"
+#include "schemas/site.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct device;    /* one accelerator, belongs to one rank */
+struct stream;    /* an in-order queue of one device */
+struct dev_event; /* a point in a stream */
+
+/* What a kernel costs; for the simulator, `cpbench expect` and rates. */
+struct cost {
+    double flops, bytes;
+};
+
+/* What can be launched. Static lifetime, one per kernel; `name` is what the trace shows. */
+struct kernel {
+    const char *name;
+    void (*cpu)(const void *args);         /* runs the whole kernel on the calling thread */
+    struct cost (*cost)(const void *args); /* NULL: not counted */
+};
+
+enum { KERNEL_ARGS_MAX = 256 }; /* bytes; larger tables go through device memory */
+
+/* ---- devices and streams ---- */
+
+/* Backend by name: "cpu", "auto" (cuda when there is one, else cpu: said on stderr by the caller). NULL on failure. */
+struct device *device_open(const char *backend, int rank, int ordinal, struct err *e);
+void device_close(struct device *d); /* drains every stream first; reports the memory peak; NULL is fine */
+const char *device_backend_name(const struct device *d);
+int device_rank(const struct device *d);
+/* Emulated dispatch cost of a framework, in ns per op (--host-cost); 0 none. */
+void device_host_cost(struct device *d, int64_t ns_per_op);
+
+struct stream *device_stream(struct device *d); /* the default stream, number 7 as in the frameworks' traces */
+struct stream *stream_open(struct device *d);   /* a further stream (numbers from 13 up) */
+void stream_close(struct stream *s);            /* drains it */
+struct device *stream_device(const struct stream *s);
+
+/* ---- memory ----
+ * Stream-ordered: dev_free(p) may be called while work that uses p is still enqueued on the default stream; the memory
+ * is reused only for work enqueued later on that stream. 64-byte aligned, not cleared. Allocation never waits. */
+void *dev_alloc(struct device *d, size_t bytes);
+void dev_free(struct device *d, void *p);        /* NULL is fine */
+int64_t dev_memory_peak(const struct device *d); /* bytes in use at most since the last call of dev_memory_reset_peak */
+void dev_memory_reset_peak(struct device *d);
+
+/* ---- work ---- */
+
+/* Enqueues a kernel; args are copied (size <= KERNEL_ARGS_MAX). Emits a runtime row "deviceLaunchKernel" and, when it ran, a kernel event. */
+void dev_launch(struct stream *s, const struct kernel *k, const void *args, size_t size);
+#define DEV_LAUNCH(s, k, ...) dev_launch((s), &(k), &(__VA_ARGS__), sizeof(__VA_ARGS__))
+
+void dev_set_async(struct stream *s, void *dst, int value, size_t bytes);        /* a memset event */
+void dev_copy_async(struct stream *s, void *dst, const void *src, size_t bytes); /* device to device */
+/* Host to device; the bytes are staged before the call returns, so src may be reused. Blocking form (pageable memory,
+ * like cudaMemcpy): returns when the copy is done; a wait-ledger row of class copy at `site`. */
+void dev_upload_async(struct stream *s, void *dst, const void *src, size_t bytes);
+void dev_upload(struct stream *s, void *dst, const void *src, size_t bytes, const struct site *site);
+/* Device to host, always blocking: everything before it in the stream is done when it returns. One wait-ledger row. */
+void dev_download(struct stream *s, void *dst, const void *src, size_t bytes, const struct site *site);
+
+/* ---- waits: each is one wait-ledger row at `site` ---- */
+void dev_stream_sync(struct stream *s, const struct site *site); /* class stream */
+void dev_device_sync(struct device *d, const struct site *site); /* class device: all streams */
+
+/* ---- events ---- */
+struct dev_event *dev_event_open(struct device *d);
+void dev_event_close(struct dev_event *ev);
+void dev_event_record(struct dev_event *ev, struct stream *s);
+void dev_stream_wait_event(struct stream *s, struct dev_event *ev); /* the device waits, the host does not */
+void dev_event_sync(struct dev_event *ev, const struct site *site); /* class event */
+
+/* ---- ranges and marks (markers of schemas/marker.h); names have static lifetime ---- */
+void dev_range_push(struct device *d, const char *name, int64_t index); /* index -1: none, else shown as "name#index" */
+void dev_range_pop(struct device *d);
+void dev_mark(struct device *d, const char *text); /* copied */
+
+/* A range for the rest of the block. */
+struct dev_range {
+    struct device *d;
+};
+static inline void dev_range_end(struct dev_range *r)
+{
+    dev_range_pop(r->d);
+}
+#define DEV_RANGE_CAT2(a, b) a##b
+#define DEV_RANGE_CAT(a, b) DEV_RANGE_CAT2(a, b)
+#define DEV_RANGE(dev, name, index)                                                                                                                  \
+    __attribute__((cleanup(dev_range_end), unused)) struct dev_range DEV_RANGE_CAT(range_, __LINE__) = {(dev)};                                      \
+    dev_range_push((dev), (name), (index))
+
+/* Time as the device tells it: clock_now() where it is real, the host's virtual clock on sim. */
+int64_t dev_now(struct device *d);
+
+/* ---- for communicators and host-read ops ---- */
+
+/* Enqueues `run(args)` on the stream's worker as a comm event; used by comm_*.c only. `a` has the comm fields filled. */
+struct activity;
+void dev_enqueue_comm(struct stream *s, const struct activity *a, void (*run)(void *args), const void *args, size_t size);
+
+/* An op row of the op ledger around what the host does between the two calls (nested ops nest). */
+void dev_op_begin(struct device *d, const char *name, const struct site *site);
+void dev_op_end(struct device *d);

@@ -1,0 +1,54 @@
+/* activity.h - how a device of ours reports what it did, as CUPTI does for a GPU.
+ *
+ *   kernels/device ---activity()---> the one subscriber (libcpscope.so), if there is one
+ *
+ * The program that contains the devices (cpbench) exports activity_subscribe's symbol CPSCOPE_SUBSCRIBE_SYMBOL; the
+ * collector finds it with dlsym and subscribes. Without a subscriber a report costs one load and one branch.
+ *
+ * Reports come from any thread, concurrently. `name`, `group`, `function` and `site` have static lifetime unless
+ * `transient` is set: then the subscriber copies `name` and `text` before it returns. Everything else is copied always.
+ */
+#pragma once
+#include "schemas/event.h"
+#include "schemas/site.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum activity_what {
+    ACT_EVENT,  /* an event of `kind` */
+    ACT_META,   /* key `name`, value `text`: what the program says of itself (backend, shape, world size ...); transient */
+    ACT_MEMORY, /* `name` (e.g. "peak"), `bytes` on (rank, device) at `start` */
+};
+
+struct activity {
+    int64_t start, end; /* clock_now() on cpu and cuda; virtual ns on sim */
+    int64_t correlation, bytes;
+    const char *name;
+    const char *text;     /* of a mark or of ACT_META; NULL otherwise */
+    const char *group;    /* comm: "cp" the mode's collectives, "tp", "grad" parameter gradients, loss, norm */
+    const char *function; /* comm: all_gather, all_to_all_v ... */
+    const struct site *site;
+    int64_t sequence;             /* comm: number of the collective in its communicator; range: its index ("layer#3"), -1 none */
+    int32_t rank, device, stream; /* -1: none. stream is the device's own number */
+    int32_t peer, group_size;     /* comm; -1: none */
+    uint8_t what, kind;
+    uint8_t sync_class; /* runtime rows that block the host: enum sync_class */
+    int8_t did_block;   /* 1 the host really waited, 0 it did not, -1 not known */
+    bool transient;
+};
+
+/* A report with every "none" in place. */
+#define ACTIVITY_NONE                                                                                                                                \
+    (struct activity)                                                                                                                                \
+    {                                                                                                                                                \
+        .correlation = -1, .bytes = -1, .sequence = -1, .rank = -1, .device = -1, .stream = -1, .peer = -1, .group_size = -1, .did_block = -1        \
+    }
+
+typedef void activity_fn(void *ctx, const struct activity *a); /* may not fail, block or call back into the device */
+
+#define CPSCOPE_SUBSCRIBE_SYMBOL "cpscope_activity_subscribe"
+/* Version of struct activity; a subscriber of another version is refused (returns false) and must stand aside. */
+#define ACTIVITY_VERSION 1
+typedef bool activity_subscribe_fn(int version, activity_fn *fn, void *ctx); /* fn NULL: unsubscribe */

@@ -1,0 +1,241 @@
+/* opt.c - option rows made into argp. */
+#include "schemas/opt.h"
+#include "schemas/arena.h"
+#include "schemas/version.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_KEY = 0x1000, KEY_VERSION = 0x0fff };
+
+struct parse {
+    const struct opt_group *groups;
+    struct arena *arena;
+    struct err *e;
+    const char *command;
+    size_t narg; /* positionals taken so far */
+};
+
+bool opt_int(const char *text, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (end == text || *end || errno || isspace((unsigned char)*text))
+        return false;
+    *value = v;
+    return true;
+}
+
+bool opt_time(const char *text, int64_t *ns)
+{
+    static const struct {
+        const char *name;
+        int64_t ns;
+    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
+    const char *p = text + (*text == '-');
+    if (!isdigit((unsigned char)*p) && *p != '.')
+        return false;
+    __int128 whole = 0, part = 0, scale = 1;
+    for (; isdigit((unsigned char)*p) && whole < INT64_MAX; p++)
+        whole = whole * 10 + (*p - '0');
+    if (*p == '.')
+        for (p++; isdigit((unsigned char)*p); p++)
+            if (scale < 1000000000000000)
+                part = part * 10 + (*p - '0'), scale *= 10;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(p, units[i].name) != 0)
+            continue;
+        __int128 v = whole * units[i].ns + part * units[i].ns / scale;
+        if (v > INT64_MAX)
+            return false;
+        *ns = *text == '-' ? (int64_t)-v : (int64_t)v;
+        return true;
+    }
+    return false;
+}
+
+static bool is_positional(enum opt_type t)
+{
+    return t >= OPT_ARG;
+}
+
+/* The i-th option row over all groups (positionals left out), its group's struct in *into. */
+static const struct opt *row_at(const struct opt_group *g, size_t i, void **into)
+{
+    for (; g->rows; g++)
+        for (const struct opt *o = g->rows; o->type; o++)
+            if (!is_positional(o->type) && i-- == 0) {
+                *into = g->into;
+                return o;
+            }
+    return NULL;
+}
+
+static void list_add(struct opt_list *l, struct arena *a, const char *s)
+{
+    if (!l->v)
+        l->v = arena_array(a, const char *, OPT_LIST_MAX);
+    if (l->n < OPT_LIST_MAX)
+        l->v[l->n++] = s;
+}
+
+static error_t store(struct parse *p, const struct opt *o, void *into, char *value)
+{
+    void *at = (char *)into + o->offset;
+    bool ok = true;
+    char *end;
+    switch (o->type) {
+    case OPT_TEXT:
+    case OPT_ARG:
+    case OPT_ARG_OPTIONAL:
+        *(const char **)at = value;
+        break;
+    case OPT_INT:
+        ok = opt_int(value, at);
+        break;
+    case OPT_REAL:
+        *(double *)at = strtod(value, &end);
+        ok = end != value && !*end;
+        break;
+    case OPT_FLAG:
+        *(bool *)at = true;
+        break;
+    case OPT_TIME:
+        ok = opt_time(value, at);
+        break;
+    default:
+        list_add(at, p->arena, value);
+    }
+    if (!ok)
+        fail(p->e, ERR_USAGE, "--%s %s: not %s", o->name, value,
+             o->type == OPT_TIME ? "a time with a unit (ns us ms s m h), such as 12.5ms" : "a number");
+    return ok ? 0 : EINVAL;
+}
+
+/* The row for positional number n: each OPT_ARG takes one, OPT_ARGS and OPT_REST the rest. */
+static const struct opt *positional(const struct opt_group *g, size_t n, void **into)
+{
+    for (; g->rows; g++)
+        for (const struct opt *o = g->rows; o->type; o++) {
+            if (!is_positional(o->type))
+                continue;
+            *into = g->into;
+            if (o->type == OPT_ARGS || o->type == OPT_REST || n-- == 0)
+                return o;
+        }
+    return NULL;
+}
+
+static error_t on_arg(struct parse *p, char *arg, struct argp_state *state)
+{
+    void *into;
+    const struct opt *o = positional(p->groups, p->narg, &into);
+    if (!o)
+        argp_error(state, "%s: too many arguments", arg);
+    else if (o->type == OPT_REST) {
+        store(p, o, into, arg);
+        while (state->next < state->argc)
+            store(p, o, into, state->argv[state->next++]);
+    } else
+        store(p, o, into, arg);
+    p->narg++;
+    return 0;
+}
+
+static error_t on_end(struct parse *p, struct argp_state *state)
+{
+    void *into;
+    const struct opt *o = positional(p->groups, p->narg, &into);
+    bool met = !o || o->type == OPT_ARG_OPTIONAL || (o->type != OPT_ARG && ((struct opt_list *)((char *)into + o->offset))->n);
+    if (!met)
+        argp_error(state, "%s is missing", o->name);
+    return 0;
+}
+
+static error_t on_key(int key, char *arg, struct argp_state *state)
+{
+    struct parse *p = state->input;
+    if (key == KEY_VERSION) {
+        printf("%s\n", CPSCOPE_VERSION);
+        exit(0);
+    }
+    if (key == ARGP_KEY_ARG)
+        return on_arg(p, arg, state);
+    if (key == ARGP_KEY_END)
+        return on_end(p, state);
+    void *into;
+    const struct opt *o = NULL;
+    if (key >= FIRST_KEY && key < FIRST_KEY + 1024)
+        o = row_at(p->groups, (size_t)(key - FIRST_KEY), &into);
+    for (size_t i = 0; !o && key > 0 && key < 256; i++) {
+        const struct opt *r = row_at(p->groups, i, &into);
+        if (!r)
+            break;
+        if (r->letter == key)
+            o = r;
+    }
+    return o ? store(p, o, into, arg) : ARGP_ERR_UNKNOWN;
+}
+
+/* argp's rows: each option under its letter when it has one, else under FIRST_KEY + its number. */
+static struct argp_option *argp_rows(const struct opt_group *groups, struct arena *a)
+{
+    size_t n = 0;
+    for (const struct opt_group *g = groups; g->rows; g++, n++)
+        for (const struct opt *o = g->rows; o->type; o++)
+            n++;
+    struct argp_option *v = arena_array(a, struct argp_option, n + 2), *p = v;
+    int number = 0, group = 0;
+    for (const struct opt_group *g = groups; g->rows; g++) {
+        group++;
+        if (g->title)
+            *p++ = (struct argp_option){.doc = g->title, .group = group};
+        for (const struct opt *o = g->rows; o->type; o++) {
+            if (is_positional(o->type))
+                continue;
+            int key = o->letter ? o->letter : FIRST_KEY + number;
+            *p++ = (struct argp_option){o->name, key, o->type == OPT_FLAG ? NULL : o->value ? o->value : "VALUE", 0, o->what, group};
+            number++;
+        }
+    }
+    *p = (struct argp_option){"version", KEY_VERSION, NULL, 0, "print the version", -1};
+    return v;
+}
+
+static const char *args_doc(const struct opt_group *groups, struct arena *a)
+{
+    const char *doc = "";
+    for (const struct opt_group *g = groups; g->rows; g++)
+        for (const struct opt *o = g->rows; o->type; o++)
+            if (is_positional(o->type))
+                doc = arena_printf(a, "%s%s%s%s%s", doc, *doc ? " " : "", o->type == OPT_ARG_OPTIONAL ? "[" : "", o->name,
+                                   o->type == OPT_ARG_OPTIONAL ? "]"
+                                   : o->type == OPT_ARGS       ? "..."
+                                                               : "");
+    return doc;
+}
+
+static bool has_rest(const struct opt_group *g)
+{
+    for (; g->rows; g++)
+        for (const struct opt *o = g->rows; o->type; o++)
+            if (o->type == OPT_REST)
+                return true;
+    return false;
+}
+
+bool opt_parse(int argc, char **argv, const struct opt_group *groups, const char *doc, struct arena *a, struct err *e)
+{
+    struct parse p = {.groups = groups, .arena = a, .e = e, .command = argv[0]};
+    struct argp argp = {argp_rows(groups, a), on_key, args_doc(groups, a), doc, NULL, NULL, NULL};
+    argp_err_exit_status = STATUS_USAGE;
+    unsigned flags = has_rest(groups) ? ARGP_IN_ORDER : 0;
+    error_t rc = argp_parse(&argp, argc, argv, flags, NULL, &p);
+    if (rc && e->kind == ERR_NONE)
+        fail(e, ERR_USAGE, "%s: %s", argv[0], strerror(rc));
+    return e->kind == ERR_NONE;
+}

@@ -1,0 +1,42 @@
+/* tracefile.h - a trace on disk: the only SQL on events.
+ *
+ * Two ways to write one:
+ *   tracefile_create   PATH.tmp, renamed to PATH by tracefile_finish: an importer leaves all or nothing
+ *   tracefile_record   PATH itself in WAL mode, committed at every append: readable after SIGKILL; finish makes it plain
+ *
+ * Reading takes our own files only (tracefile_is). An unfinished recording is completed on the way: in place when its
+ * folder can be written, else on a temporary copy.
+ */
+#pragma once
+#include "schemas/tracedata.h"
+
+#define TRACEFILE_APPLICATION_ID 0x63707363 /* "cpsc" */
+
+struct tracefile;
+
+/* An existing file: refused unless `force`. NULL on failure. */
+struct tracefile *tracefile_create(const char *path, bool force, struct err *e);
+struct tracefile *tracefile_record(const char *path, bool force, struct err *e);
+
+/* Writes the keys that are new, all events and their side rows, in one transaction; d keeps its keys and loses its
+ * events and side rows (d->first moves on). Fits d->spill with the file as context. */
+bool tracefile_append(struct tracedata *d, void *file, struct err *e);
+
+/* Writes meta, clocks, loss and memory as they are now (a recording does so early, and again at its end). */
+bool tracefile_facts(struct tracefile *f, struct tracedata *d, struct err *e);
+
+/* The rest of *d, meta, loss, clocks and memory; then the file is made whole and closed. On failure nothing is left
+ * (create) or what was committed stays (record). */
+bool tracefile_finish(struct tracefile *f, struct tracedata *d, struct err *e);
+
+/* NULL is fine. Drops an unfinished file of tracefile_create; leaves a recording as it is (it can be recovered). */
+void tracefile_close(struct tracefile *f);
+
+/* Is PATH one of ours, by its header? False also for what cannot be read. */
+bool tracefile_is(const char *path);
+
+/* Everything into *d (initialised by the caller). meta clean_end is "1" or "0". */
+bool tracefile_load(const char *path, struct tracedata *d, struct err *e);
+
+/* Finishes an unfinished recording in place; *done says whether there was something to do. */
+bool tracefile_recover(const char *path, bool *done, struct err *e);
