@@ -114,34 +114,24 @@ struct order {
     int (*cmp)(const struct cell *, const struct cell *);
 };
 
+/* One column of two rows; absent last, whichever way the order goes. */
+static int column_cmp(const struct cell *p, const struct cell *q, bool down)
+{
+    if (!p->kind || !q->kind)
+        return !p->kind - !q->kind;
+    int c = cell_cmp(p, q);
+    return down ? -c : c;
+}
+
 /* Ties fall back to all columns from the left, so that the order is total whatever qsort does. */
 static int row_cmp(const void *a, const void *b, void *ctx)
 {
     const struct order *o = ctx;
     const struct cell *x = a, *y = b;
-    if (o->cmp) {
-        int c = o->cmp(x, y);
-        if (c)
-            return c;
-    } else {
-        const struct cell *p = &x[o->column], *q = &y[o->column];
-        if (!p->kind || !q->kind) {
-            if (!p->kind != !q->kind)
-                return p->kind ? -1 : 1;
-        } else {
-            int c = cell_cmp(p, q);
-            if (c)
-                return o->down ? -c : c;
-        }
-    }
-    for (size_t i = 0; i < o->ncolumns; i++) {
-        if (x[i].kind != y[i].kind)
-            return x[i].kind < y[i].kind ? -1 : 1;
-        int c = x[i].kind ? cell_cmp(&x[i], &y[i]) : 0;
-        if (c)
-            return c;
-    }
-    return 0;
+    int c = o->cmp ? o->cmp(x, y) : column_cmp(&x[o->column], &y[o->column], o->down);
+    for (size_t i = 0; i < o->ncolumns && !c; i++)
+        c = column_cmp(&x[i], &y[i], false);
+    return c;
 }
 
 void table_sort(struct table *t, int column, bool down)

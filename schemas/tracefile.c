@@ -268,28 +268,53 @@ static bool put_text(struct tracefile *f, enum insert i, int at, const char *s, 
     return sqlite3_bind_text(f->in[i], at, s, -1, SQLITE_STATIC) == SQLITE_OK || sql_fail(f, e);
 }
 
-static bool put_facts(struct tracefile *f, const struct tracedata *d, struct err *e)
+static bool put_meta(struct tracefile *f, const struct tracedata *d, struct err *e)
 {
     const struct intern *s = &d->strings;
     bool ok = true;
     for (size_t i = 0; i < d->nmeta && ok; i++)
         ok = put_text(f, IN_META, 1, intern_str(s, d->meta[i].key), e) && put_text(f, IN_META, 2, intern_str(s, d->meta[i].value), e) &&
              step(f, IN_META, e);
+    return ok;
+}
+
+static bool put_clocks(struct tracefile *f, const struct tracedata *d, struct err *e)
+{
+    sqlite3_stmt *q = f->in[IN_CLOCK];
+    bool ok = true;
     for (size_t i = 0; i < d->nclocks && ok; i++) {
-        sqlite3_stmt *q = f->in[IN_CLOCK];
-        bind(q, 2, d->clocks[i].before, -1), bind(q, 3, d->clocks[i].other, -1), bind(q, 4, d->clocks[i].after, -1);
-        ok = put_text(f, IN_CLOCK, 1, intern_str(s, d->clocks[i].clock), e) && step(f, IN_CLOCK, e);
+        bind(q, 2, d->clocks[i].before, -1);
+        bind(q, 3, d->clocks[i].other, -1);
+        bind(q, 4, d->clocks[i].after, -1);
+        ok = put_text(f, IN_CLOCK, 1, intern_str(&d->strings, d->clocks[i].clock), e) && step(f, IN_CLOCK, e);
     }
+    return ok;
+}
+
+static bool put_loss(struct tracefile *f, const struct tracedata *d, struct err *e)
+{
+    sqlite3_stmt *q = f->in[IN_LOSS];
+    bool ok = true;
     for (size_t i = 0; i < d->nloss && ok; i++) {
-        sqlite3_stmt *q = f->in[IN_LOSS];
-        bind(q, 2, d->loss[i].count, -1), bind(q, 3, d->loss[i].start, INT64_MIN), bind(q, 4, d->loss[i].end, INT64_MIN);
-        ok = put_text(f, IN_LOSS, 1, intern_str(s, d->loss[i].reason), e) && step(f, IN_LOSS, e);
+        bind(q, 2, d->loss[i].count, -1);
+        bind(q, 3, d->loss[i].start, INT64_MIN);
+        bind(q, 4, d->loss[i].end, INT64_MIN);
+        ok = put_text(f, IN_LOSS, 1, intern_str(&d->strings, d->loss[i].reason), e) && step(f, IN_LOSS, e);
     }
+    return ok;
+}
+
+static bool put_memory(struct tracefile *f, const struct tracedata *d, struct err *e)
+{
+    sqlite3_stmt *q = f->in[IN_MEMORY];
+    bool ok = true;
     for (size_t i = 0; i < d->nmemory && ok; i++) {
-        sqlite3_stmt *q = f->in[IN_MEMORY];
         const struct memory_row *m = &d->memory[i];
-        bind(q, 1, m->time, INT64_MIN), bind(q, 2, m->rank, -1), bind(q, 3, m->device, -1), bind(q, 5, m->bytes, -1);
-        ok = put_text(f, IN_MEMORY, 4, intern_str(s, m->what), e) && step(f, IN_MEMORY, e);
+        bind(q, 1, m->time, INT64_MIN);
+        bind(q, 2, m->rank, -1);
+        bind(q, 3, m->device, -1);
+        bind(q, 5, m->bytes, -1);
+        ok = put_text(f, IN_MEMORY, 4, intern_str(&d->strings, m->what), e) && step(f, IN_MEMORY, e);
     }
     return ok;
 }
@@ -297,8 +322,8 @@ static bool put_facts(struct tracefile *f, const struct tracedata *d, struct err
 bool tracefile_facts(struct tracefile *f, struct tracedata *d, struct err *e)
 {
     tracedata_metaf(d, "t0_ns", "%lld", (long long)d->t0);
-    bool ok =
-        exec(f, "BEGIN", e) && exec(f, "DELETE FROM clock; DELETE FROM loss; DELETE FROM memory", e) && put_facts(f, d, e) && exec(f, "COMMIT", e);
+    bool ok = exec(f, "BEGIN", e) && exec(f, "DELETE FROM clock; DELETE FROM loss; DELETE FROM memory", e) && put_meta(f, d, e) &&
+              put_clocks(f, d, e) && put_loss(f, d, e) && put_memory(f, d, e) && exec(f, "COMMIT", e);
     if (!ok)
         sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
     return ok;
