@@ -1,0 +1,50 @@
+/* route.h - how the rows of a rank get from one layout to the other: pack, all-to-all-v, scatter (spec D.5).
+ *
+ *   x [rows][width] --send_index--> | to rank 0 | to rank 1 | ... --all-to-all-v--> | from 0 | from 1 | ... --recv_index--> y
+ *
+ * Index NULL = identity: no copy is made. Two builders give the same route: the interval one (route_build, here) from
+ * one copy of the boundaries, and the naive one (route_naive.h), token by token on the device.
+ */
+#pragma once
+#include "kernels/comm/comm.h"
+#include "kernels/layout/boundaries.h"
+#include "kernels/layout/zigzag.h"
+
+/* The host half of a route: rows as lists. Lives in the arena it was made in. */
+struct route_plan {
+    int64_t rows;                     /* local rows, before and after: T / cp */
+    int64_t *send_rows, *recv_rows;   /* [rows], NULL = identity; order as in vectors/README.md, routes.json */
+    int64_t *send_split, *recv_split; /* [cp]: rows to each destination, rows from each source; the own one included */
+};
+
+/* By intersecting the two layouts' runs, O(cp * runs). Rejects as packing_check() does; equal layouts are an assert. */
+bool route_plan(struct arena *a, const int64_t *cu, int64_t entries, int cp, int rank, enum layout source, enum layout target, struct route_plan *out,
+                struct err *e);
+
+/* Shared by the cache and by the saved state of layers: counted references, all of one host thread. */
+struct route {
+    int cp, rank;
+    enum layout source, target;
+    int64_t rows;
+    int64_t *send_split, *recv_split; /* host, rows[cp] */
+    int64_t *send_index, *recv_index; /* device, int64[rows]; NULL = identity */
+    struct device *device;            /* of the indices */
+    bool naive;                       /* applied block by block into cleared buffers, as the naive swap does */
+    int refs;
+};
+
+/* The interval route of this rank's device. Cost: one dev_download of the boundaries and, where an index is needed, one
+ * dev_upload: wait-ledger rows at `route_build`; no op-ledger row. In ranges thd_route and cp_layout/thd/route/DIRECTION. */
+struct route *route_build(const struct boundaries *b, struct stream *s, int cp, int rank, enum layout source, enum layout target, struct err *e);
+struct route *route_retain(struct route *r);
+void route_release(struct route *r); /* NULL is fine */
+
+/* x [rows][width] in the source layout -> y in the target layout: new device memory (dev_free it). Enqueued, does not
+ * wait; collective: every rank of c calls it. Ranges swap, pack, all_to_all, scatter. */
+float *route_apply(const struct route *r, struct comm *c, struct stream *s, const float *x, int64_t width);
+/* The transpose: dy in the target layout -> dx in the source layout. Reads nothing, derives nothing. */
+float *route_apply_transposed(const struct route *r, struct comm *c, struct stream *s, const float *dy, int64_t width);
+
+/* "cp_layout/thd/PART/DIRECTION" of static lifetime. */
+enum thd_part { THD_ROUTE, THD_SWAP, THD_PACK, THD_ALL_TO_ALL, THD_SCATTER };
+const char *thd_range(enum thd_part part, enum layout source);

@@ -1,0 +1,28 @@
+/* swap.h - one layout conversion of a layer, whatever the route (--route): what modes call.
+ *
+ *   forward   y = swap_forward(&ctx, LAYOUT_ZIGZAG, x, rows, width, &saved, e)
+ *   backward  dx = swap_backward(&ctx, saved, dy, width), then route_release(saved)
+ *
+ * The caller's own range (RANGE_ZIGZAG_TO_CONTIGUOUS ...) encloses the call; thd_route and the five layout ranges are
+ * inside. With cp 1 both return their argument itself: free with swap_free().
+ */
+#pragma once
+#include "kernels/layout/cache.h"
+
+enum route_kind { ROUTE_NAIVE, ROUTE_INTERVAL, ROUTE_PREBUILT };
+
+struct swap_ctx {
+    struct comm *comm; /* the CP group: cp and rank come from it */
+    struct stream *stream;
+    struct packed_seqs *packed;
+    enum route_kind kind; /* ROUTE_PREBUILT: as interval; the mode calls route_prebuild() when the object is made */
+};
+
+/* x [rows][width] in layout `source` -> the other layout: new device memory, or x itself for cp 1. *saved, when asked for
+ * (not NULL), is what backward needs, NULL for cp 1; a first forward that will be recomputed asks for none. NULL when
+ * rejected, before any communication. */
+float *swap_forward(const struct swap_ctx *ctx, enum layout source, const float *x, int64_t rows, int64_t width, struct route **saved, struct err *e);
+/* Gradient of the forward that gave `saved`. Reads nothing. */
+float *swap_backward(const struct swap_ctx *ctx, const struct route *saved, const float *dy, int64_t width);
+/* Frees y unless it is x. */
+void swap_free(struct device *d, float *y, const float *x);
