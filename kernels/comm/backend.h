@@ -1,0 +1,62 @@
+/* backend.h - what a communicator backend (comm_*.c) provides, and what comm.c keeps for all of them.
+ *
+ *   mode code -> comm.h -> comm.c          names, sequence numbers, bytes sent: the same on every backend
+ *                            |  struct comm_ops
+ *                         comm_threads.c (comm_mpi.c, comm_nccl.c, comm_sim.c): enqueues the transfer
+ */
+#pragma once
+#include "kernels/comm/comm.h"
+#include "schemas/activity.h"
+
+#include <stdatomic.h>
+
+enum comm_function { COMM_ALL_GATHER, COMM_ALL_TO_ALL, COMM_ALL_TO_ALL_V, COMM_REDUCE_SCATTER, COMM_ALL_REDUCE, COMM_NFUNCTIONS };
+enum comm_dtype { COMM_BYTE, COMM_F32, COMM_F64 };
+
+/* One rank's part of a collective. */
+struct collective {
+    enum comm_function function;
+    enum comm_dtype dtype;
+    const void *send; /* ALL_REDUCE: the same as recv */
+    void *recv;
+    int64_t n;       /* elements: of one block; of the whole buffer for ALL_REDUCE; unused for ALL_TO_ALL_V */
+    int64_t *splits; /* ALL_TO_ALL_V: size send lengths, then size receive lengths, in bytes; the backend frees it */
+};
+
+struct comm_ops {
+    bool (*world_open)(struct comm_world *w, struct err *e); /* sets w->impl */
+    void (*world_close)(struct comm_world *w);
+    void (*world_abort)(struct comm_world *w);   /* any thread, more than once */
+    bool (*open)(struct comm *c, struct err *e); /* sets c->impl */
+    void (*close)(struct comm *c);
+    /* Enqueues; `a` is the comm event, ready for dev_enqueue_comm. */
+    void (*enqueue)(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x);
+    void (*barrier)(struct comm *c);
+};
+
+struct comm_backend {
+    const char *name, *what;
+    bool (*available)(void);
+    const struct comm_ops *ops;
+};
+
+extern const struct comm_backend *const comm_backends[]; /* every comm_*.c, by name; ends with NULL */
+
+struct comm_world {
+    const struct comm_backend *backend;
+    int size;
+    atomic_bool broken;
+    void *impl;
+};
+
+struct comm {
+    struct comm_world *world;
+    const char *group;
+    int rank;
+    int64_t sequence;                   /* of the next collective */
+    const char *names[COMM_NFUNCTIONS]; /* "cp_all_gather" ..., made at first use */
+    void *impl;
+};
+
+/* The world is used by the ranks_run() that the calling thread belongs to, if any: it is aborted when a rank fails. */
+void ranks_use_world(struct comm_world *w);
