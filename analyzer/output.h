@@ -1,0 +1,26 @@
+/* output.h - printing tables: --format, -o FILE by way of FILE.tmp, --sort, --top, --filter.
+ */
+#pragma once
+#include "schemas/opt.h"
+#include "schemas/table.h"
+
+struct output_opts {
+    const char *format; /* NULL: text */
+    const char *path;   /* NULL: stdout */
+    const char *sort, *filter, *color;
+    int64_t top; /* 0: all */
+    bool across_ranks;
+};
+extern const struct opt output_opt_rows[]; /* into a struct output_opts */
+
+/* A file that appears whole or not at all; path NULL: stdout, which main() checks. */
+struct output {
+    FILE *f;
+    char *tmp;
+    const char *path;
+};
+bool output_open(struct output *o, const char *path, struct err *e);
+bool output_close(struct output *o, bool keep, struct err *e); /* keep false: nothing is left */
+
+/* Sorts, filters and cuts as asked, then prints. Does not take the table away. */
+bool output_table(struct table *t, const struct output_opts *o, struct err *e);

@@ -1,0 +1,25 @@
+/* sites.h - where in the source a host call was made, in words that survive machines and edits.
+ *
+ *   our own events     the site that came with the event              kernels/layout/route.c:route_build
+ *   foreign traces     innermost user frame around it, on its thread  switch_transformers/model.py:forward
+ *                      else the innermost range, else the API         DistributedDataParallel.forward
+ *
+ * A user frame is a Python frame that is not of torch, of the standard library or built in. Paths start at their package
+ * or repository; hashes of generated code and numbers behind a range's '#' are removed.
+ */
+#pragma once
+#include "analyzer/trace.h"
+
+enum site_by { SITE_FUNCTION, SITE_LINE, SITE_STACK };
+
+/* "function", "line", "stack" (NULL: function). */
+bool site_by_parse(const char *text, enum site_by *by, struct err *e);
+
+/* The site of the host row `ev`. `around` are the numbers of the host rows that enclose it, outermost first. Text is
+ * interned in `names`, so equal sites have equal ids. */
+uint32_t site_of(const struct trace_file *f, const struct event *ev, const uint32_t *around, size_t naround, enum site_by by, struct intern *names);
+
+/* The repository-relative file and the line of that place: of the event's own site, else of its user frame. False: none.
+ * *file lives in `a` or in the trace. */
+bool site_place(const struct trace_file *f, const struct event *ev, const uint32_t *around, size_t naround, const char **file, int32_t *line,
+                struct arena *a);

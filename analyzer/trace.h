@@ -1,0 +1,132 @@
+/* trace.h - what a result table sees: one or more loaded files, cut into ranks and lanes, with a window and a selection.
+ *
+ *   trace -- file (one recording or foreign trace; several make one job of many ranks)
+ *              |-- rank   (file, rank): host threads, steps, the window of the host's rows
+ *              |     `-- lane  (file, rank, device): the work of one device, the window of the device's rows
+ *
+ * Event lists hold numbers into file->d.ev. They hold only rows that are selected (--rank, --device, --range, --from,
+ * --to) and good; rows with end < start, an impossible zero start or a duration over an hour are counted in bad_rows.
+ * Nothing is clipped here: a table clips to the window by ivl_within(). Files given twice with the same rank are two
+ * runs: file.run differs and nothing matches across runs.
+ */
+#pragma once
+#include "analyzer/ivl.h"
+#include "analyzer/steps.h"
+#include "schemas/opt.h"
+#include "schemas/table.h"
+#include "schemas/tracedata.h"
+
+/* ---- options (cli.md): how a trace is opened ---- */
+struct trace_opts {
+    int64_t rank, device;    /* -1: all */
+    int64_t from, to;        /* ns since the trace's start; INT64_MIN, INT64_MAX: open */
+    const char *step;        /* "N" or "A:B" (A to B, both included); NULL: all */
+    const char *range;       /* RE */
+    const char *span;        /* step, gpu, all; NULL: the default rule */
+    const char *step_marker; /* RE */
+    const char *patterns;    /* file of `class RE` lines: see classes.h */
+    bool quiet;              /* no progress, no warnings */
+};
+#define TRACE_OPTS_NONE ((struct trace_opts){.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX})
+extern const struct opt trace_opt_rows[]; /* into a struct trace_opts; for opt_parse */
+
+enum span { SPAN_STEP, SPAN_GPU, SPAN_ALL };
+
+/* What kind of work a device row is: compute and comm are both kernels; the test is classes.h. As bits. */
+enum work { WORK_COMPUTE = 1, WORK_COMM = 2, WORK_COPY = 4, WORK_SET = 8, WORK_KERNEL = 3, WORK_USEFUL = 13, WORK_ANY = 15 };
+
+struct trace_file {
+    const char *path, *name; /* name: the last part of the path */
+    const char *backend;     /* cuda, rocm, ascend, cpu, sim; NULL: not in this trace */
+    int run;                 /* files of one run hold each rank once */
+    struct tracedata d;
+    int64_t start, end;   /* extent of all good rows, before selection; end < start: no row */
+    size_t bad_rows;      /* all kinds */
+    const uint8_t *class; /* by string id: enum kclass of a kernel's name (classes.h); 0 not looked at */
+    unsigned kinds;       /* bit k: rows of event kind k are there (before selection) */
+};
+
+struct thread_events {
+    uint32_t thread;    /* id in d.threads */
+    const uint32_t *ev; /* host rows of this thread: by start, longest first, then by number: parents before children */
+    size_t n;
+};
+
+struct trace_rank {
+    uint32_t file;
+    int32_t rank;       /* -1 not known */
+    const uint32_t *ev; /* all host rows, thread by thread */
+    size_t n;
+    const struct thread_events *threads;
+    size_t nthreads;
+    uint32_t first_lane, nlanes; /* in trace.lanes */
+    struct steplist steps;       /* all complete steps, or those of --step */
+    struct ivlset window;        /* of its host rows */
+    size_t bad_rows;             /* host rows */
+};
+
+struct lane {
+    uint32_t file, host; /* host: its entry of trace.ranks */
+    int32_t rank, device;
+    const uint32_t *ev; /* kernels, collectives, copies, fills: by start, end, number */
+    size_t n;
+    size_t bad_rows;
+    struct ivlset window;
+};
+
+struct trace {
+    struct trace_file *files;
+    size_t nfiles;
+    struct trace_rank *ranks; /* by file, rank */
+    size_t nranks;
+    struct lane *lanes; /* by file, rank, device */
+    size_t nlanes;
+    enum span span;
+    struct trace_opts opts;
+    struct arena arena; /* owns the lists */
+};
+
+/* Loads files and folders (every trace in a folder), selects, finds steps and windows. On failure *t is empty and *e says
+ * why: ERR_USAGE bad option values, ERR_FAIL unreadable, ERR_UNDECIDED a restriction leaves nothing. */
+bool trace_open(const char *const *paths, size_t n, const struct trace_opts *o, struct trace *t, struct err *e);
+void trace_close(struct trace *t);
+
+const char *trace_string(const struct trace_file *f, uint32_t id);
+enum work trace_work(const struct trace_file *f, const struct event *ev); /* of a row of class WORK */
+bool trace_is_comm(const struct trace_file *f, const struct event *ev);
+bool trace_has(const struct trace *t, enum ev_kind k);                       /* any file has rows of it, before selection */
+int32_t trace_event_rank(const struct tracedata *d, const struct event *ev); /* its own, else its process's, else -1 */
+
+/* Union of a lane's rows of the given kinds of work, clipped to its window. */
+struct ivlset trace_union(const struct trace *t, struct arena *a, const struct lane *l, unsigned work);
+struct ivlset trace_idle(const struct trace *t, struct arena *a, const struct lane *l); /* window less union of all work */
+/* What the window is, in words: "steps 0 to 9 of each rank" ... */
+const char *trace_window_text(const struct trace *t, struct arena *a);
+
+/* ---- result tables ---- */
+
+/* One file table_NAME.c defines `const struct table_desc table_NAME`; it is a command, a table of the report and a word
+ * of the rule language by that. `columns` holds the ones of cli.md, then COLUMNS_SOURCE, then what came later. */
+struct table_desc {
+    const char *name, *title;
+    const char *what; /* a paragraph for `cpscope help NAME`: definitions, what a row is */
+    const struct column *columns;
+    const struct opt *opts; /* its own options, into a struct of args_size bytes; NULL: none */
+    size_t args_size;       /* args are zeroed before parsing: zero means default */
+    /* args NULL: all defaults. ERR_UNDECIDED when the source never records such events. `out` is initialised. */
+    bool (*fill)(const struct trace *t, const void *args, struct table *out, struct err *e);
+};
+extern const struct table_desc *const table_descs[]; /* ends with NULL */
+
+#define COLUMNS_SOURCE                                                                                                                               \
+    {"backend", UNIT_TEXT, .what = "what made the trace: cuda, rocm, ascend, cpu, sim"},                                                             \
+    {                                                                                                                                                \
+        "trace", UNIT_TEXT, .what = "the file's base name"                                                                                           \
+    }
+
+const struct table_desc *table_find(const char *name); /* NULL: none of that name */
+/* Initialises *out and fills it: rows in their final order, notes with the window, bad rows, losses and what is missing.
+ * The caller frees it. */
+bool table_build(const struct table_desc *d, const struct trace *t, const void *args, struct table *out, struct err *e);
+/* A new row with backend and trace set. */
+struct cell *trace_row(const struct trace *t, uint32_t file, struct table *out);

@@ -1,0 +1,45 @@
+/* waits.h - the two ledgers of host-device syncs, and what a wait costs.
+ *
+ *   host     |--launch--| |------ blocking call ------|        |--launch--|
+ *   device      |### work ###########|  (idle)            (idle) ...|### next work of that thread
+ *                        blocked:     |---------------|
+ *                        stall:              |-- idle -|   blocked and the device idle: a lower bound
+ *                        bubble:      drain |------------------------| next: idle only, an upper bound
+ *
+ * wait ledger: outermost host-blocking API calls, told by API and memory kind, never by how long they took.
+ * op ledger: framework operators that read back (item, is_nonzero, nonzero, boolean index), each counted.
+ */
+#pragma once
+#include "analyzer/sites.h"
+
+struct wait {
+    uint32_t event;                          /* number in the file's d.ev */
+    uint32_t api;                            /* id in waits.names: without a _vNNNN suffix */
+    uint32_t site;                           /* id in waits.names */
+    uint32_t rank;                           /* entry of trace.ranks */
+    int8_t class;                            /* enum sync_class; op ledger: enum op_class */
+    int8_t did_block;                        /* 1, 0; -1 not known */
+    bool has_device;                         /* a device's rows are there: stall and bubble mean something */
+    int64_t blocked_ns, stall_ns, bubble_ns; /* clipped to the rank's window; op ledger: self time */
+};
+
+enum op_class { OP_NONE, OP_ITEM, OP_IS_NONZERO, OP_NONZERO };
+const char *op_class_name(enum op_class c);
+
+struct waits {
+    struct wait *v; /* by rank, thread, start */
+    size_t n;
+    struct intern names;
+    struct arena arena;
+    bool recorded; /* some file records such calls: none found means none there */
+};
+
+/* The blocking class of a host call's name and of the memory it touches: the one place. SYNC_NONE: does not block the
+ * host. `pageable`: the copy it started touches pageable host memory. */
+enum sync_class wait_class(const char *api, bool pageable);
+/* Length of a name without its _vNNNN suffix. */
+size_t wait_api_length(const char *api);
+
+void waits_find(const struct trace *t, enum site_by by, struct waits *w);     /* wait ledger */
+void waits_find_ops(const struct trace *t, enum site_by by, struct waits *w); /* op ledger */
+void waits_free(struct waits *w);
