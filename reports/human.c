@@ -1,0 +1,160 @@
+/* human.c - integers are scaled as integers: no rounding but the last one. */
+#include "reports/human.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *grouped(uint64_t n, char buf[HUMAN_SIZE])
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n), at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            buf[at++] = ',';
+        buf[at++] = digits[i];
+    }
+    buf[at] = 0;
+    return buf;
+}
+
+static uint64_t magnitude(int64_t n)
+{
+    return n < 0 ? -(uint64_t)n : (uint64_t)n;
+}
+
+const char *human_count(int64_t n, char buf[HUMAN_SIZE])
+{
+    char rest[HUMAN_SIZE];
+    snprintf(buf, HUMAN_SIZE, "%s%.*s", n < 0 ? "-" : "", HUMAN_SIZE - 2, grouped(magnitude(n), rest));
+    return buf;
+}
+
+static const char *scaled(int64_t n, int64_t thousandth, char buf[HUMAN_SIZE])
+{
+    uint64_t m = magnitude(n), t = (uint64_t)thousandth, q = m / t + (m % t >= t / 2 + t % 2);
+    char whole[HUMAN_SIZE];
+    if (n && !q)
+        snprintf(buf, HUMAN_SIZE, n < 0 ? ">-0.001" : "<0.001");
+    else
+        snprintf(buf, HUMAN_SIZE, "%s%.*s.%03u", n < 0 ? "-" : "", HUMAN_SIZE - 8, grouped(q / 1000, whole), (unsigned)(q % 1000));
+    return buf;
+}
+
+static struct human unit_bytes(int64_t largest)
+{
+    if (largest < 10000)
+        return (struct human){UNIT_BYTES, 0, "B", true};
+    if (largest < 10000000)
+        return (struct human){UNIT_BYTES, 1, "kB", true};
+    if (largest < INT64_C(10000000000))
+        return (struct human){UNIT_BYTES, 1000, "MB", true};
+    return (struct human){UNIT_BYTES, 1000000, "GB", true};
+}
+
+struct human human_time(int64_t largest)
+{
+    if (largest < 1000000)
+        return (struct human){UNIT_NS, 1, "us", true};
+    if (largest < INT64_C(100000000000))
+        return (struct human){UNIT_NS, 1000, "ms", true};
+    return (struct human){UNIT_NS, 1000000, "s", true};
+}
+
+const char *human_ns(int64_t ns, char buf[HUMAN_SIZE])
+{
+    struct human h = human_time(ns < 0 ? (int64_t)magnitude(ns + (ns == INT64_MIN)) : ns);
+    char number[HUMAN_SIZE];
+    snprintf(buf, HUMAN_SIZE, "%.*s %s", HUMAN_SIZE - 4, scaled(ns, h.thousandth, number), h.symbol);
+    return buf;
+}
+
+static int64_t cell_whole(struct cell c)
+{
+    if (c.kind == CELL_REAL)
+        return fabs(c.r) < 9e18 ? llround(c.r) : INT64_MAX;
+    return c.kind == CELL_INT ? c.i : 0;
+}
+
+static int64_t largest(const struct table *t, size_t c)
+{
+    uint64_t most = 0;
+    for (size_t r = 0; r < t->nrows; r++) {
+        uint64_t m = magnitude(cell_whole(table_at(t, r)[c]));
+        most = m > most ? m : most;
+    }
+    return most > INT64_MAX ? INT64_MAX : (int64_t)most;
+}
+
+struct human human_column(const struct table *t, size_t c)
+{
+    enum unit u = t->columns[c].unit;
+    if (u == UNIT_NS)
+        return human_time(largest(t, c));
+    if (u == UNIT_BYTES)
+        return unit_bytes(largest(t, c));
+    return (struct human){u, 0, u == UNIT_PERCENT ? "%" : "", u != UNIT_TEXT};
+}
+
+static const char *real(double r, int decimals, char buf[HUMAN_SIZE])
+{
+    double m = fabs(r);
+    if (m >= 1e15 || (m > 0 && m < 0.5 * pow(10, -decimals))) {
+        snprintf(buf, HUMAN_SIZE, "%.3g", r);
+        return buf;
+    }
+    char whole[HUMAN_SIZE];
+    uint64_t one = decimals == 1 ? 10 : 1000, q = (uint64_t)llround(m * (double)one);
+    grouped(q / one, whole);
+    if (q % one == 0 && decimals != 1)
+        snprintf(buf, HUMAN_SIZE, "%s%.*s", r < 0 ? "-" : "", HUMAN_SIZE - 8, whole);
+    else
+        snprintf(buf, HUMAN_SIZE, "%s%.*s.%0*u", r < 0 && q ? "-" : "", HUMAN_SIZE - 8, whole, decimals, (unsigned)(q % one));
+    return buf;
+}
+
+const char *human_cell(const struct human *h, struct cell c, char buf[HUMAN_SIZE])
+{
+    if (c.kind == CELL_ABSENT)
+        return "-";
+    if (c.kind == CELL_TEXT)
+        return c.s;
+    if (h->thousandth)
+        return scaled(cell_whole(c), h->thousandth, buf);
+    if (h->unit == UNIT_ID && c.kind == CELL_INT) {
+        snprintf(buf, HUMAN_SIZE, "%" PRId64, c.i);
+        return buf;
+    }
+    if (h->unit == UNIT_PERCENT)
+        return real(c.kind == CELL_REAL ? c.r : (double)c.i, 1, buf);
+    return c.kind == CELL_INT ? human_count(c.i, buf) : real(c.r, 3, buf);
+}
+
+const char *human_name(const char *column, char buf[HUMAN_SIZE])
+{
+    static const char *const units[] = {"_ns", "_pct", "_gbps", NULL};
+    size_t n = strlen(column);
+    for (size_t i = 0; units[i]; i++) {
+        size_t u = strlen(units[i]);
+        if (n > u && strcmp(column + n - u, units[i]) == 0) {
+            n -= u;
+            break;
+        }
+    }
+    n = n < HUMAN_SIZE - 1 ? n : HUMAN_SIZE - 1;
+    for (size_t i = 0; i < n; i++)
+        buf[i] = column[i] == '_' ? ' ' : column[i];
+    buf[n] = 0;
+    return buf;
+}
+
+const char *human_heading(const struct table *t, size_t c, char buf[2 * HUMAN_SIZE])
+{
+    struct human h = human_column(t, c);
+    const char *column = t->columns[c].name, *gbps = strstr(column, "_gbps");
+    char name[HUMAN_SIZE];
+    const char *symbol = gbps && !gbps[5] ? "GB/s" : h.symbol;
+    snprintf(buf, 2 * HUMAN_SIZE, *symbol ? "%s (%s)" : "%s", human_name(column, name), symbol);
+    return buf;
+}

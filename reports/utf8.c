@@ -1,0 +1,117 @@
+/* utf8.c - decoding that trusts nothing, and the widths of characters without a locale. */
+#include "reports/utf8.h"
+
+#include <string.h>
+
+size_t utf8_next(const char *s, uint32_t *cp)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* by length: less is an overlong form */
+    const unsigned char *u = (const unsigned char *)s;
+    *cp = u[0];
+    if (u[0] < 0x80)
+        return 1;
+    size_t n = u[0] >= 0xF0 ? 4 : u[0] >= 0xE0 ? 3 : 2;
+    uint32_t c = u[0] & (0xFFu >> (n + 1));
+    *cp = UTF8_BAD;
+    if (u[0] < 0xC2 || u[0] > 0xF4)
+        return 1;
+    for (size_t i = 1; i < n; i++) {
+        if ((u[i] & 0xC0) != 0x80)
+            return 1;
+        c = c << 6 | (u[i] & 0x3Fu);
+    }
+    if (c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
+        return 1;
+    *cp = c;
+    return n;
+}
+
+size_t utf8_put(uint32_t cp, char *buf)
+{
+    if (cp < 0x80) {
+        buf[0] = (char)cp;
+        return 1;
+    }
+    size_t n = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+    for (size_t i = n - 1; i > 0; i--, cp >>= 6)
+        buf[i] = (char)(0x80 | (cp & 0x3F));
+    buf[0] = (char)((0xF00 >> n & 0xF0) | cp);
+    return n;
+}
+
+struct range {
+    uint32_t first, last;
+};
+
+static bool within(uint32_t cp, const struct range *r)
+{
+    for (; r->last; r++)
+        if (cp >= r->first && cp <= r->last)
+            return true;
+    return false;
+}
+
+bool utf8_acts(uint32_t cp)
+{
+    static const struct range acts[] = {
+        {0x00, 0x1F},
+        {0x7F, 0x9F},
+        {0xAD, 0xAD},
+        {0x61C, 0x61C},
+        {0x180E, 0x180E},
+        {0x200B, 0x200F},
+        {0x2028, 0x202E},
+        {0x2060, 0x206F},
+        {0xFE00, 0xFE0F},
+        {0xFEFF, 0xFEFF},
+        {0xFFF9, 0xFFFB},
+        {0xE0000, 0xE0FFF},
+        {0},
+    };
+    return within(cp, acts);
+}
+
+int utf8_width(uint32_t cp)
+{
+    static const struct range none[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x1AB0, 0x1AFF},
+                                        {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE20, 0xFE2F}, {0}};
+    static const struct range wide[] = {
+        {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},   {0xA960, 0xA97C},
+        {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
+        {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}, {0},
+    };
+    return within(cp, none) ? 0 : within(cp, wide) ? 2 : 1;
+}
+
+static int columns_of(const char *s)
+{
+    int all = 0;
+    for (uint32_t cp; *s; all += utf8_acts(cp) ? 1 : utf8_width(cp))
+        s += utf8_next(s, &cp);
+    return all;
+}
+
+int utf8_line(const char *s, int columns, char *buf, size_t size)
+{
+    size_t at = 0;
+    int used = 0;
+    bool cut = columns_of(s) > columns;
+    while (*s) {
+        uint32_t cp;
+        s += utf8_next(s, &cp);
+        if (utf8_acts(cp) || cp == UTF8_BAD)
+            cp = '?';
+        int w = utf8_width(cp);
+        bool full = at + 8 > size;
+        if (full || (cut && used + w > columns - 1)) {
+            memcpy(buf + at, "\u2026", 3);
+            at += 3;
+            used++;
+            break;
+        }
+        at += utf8_put(cp, buf + at);
+        used += w;
+    }
+    buf[at] = 0;
+    return used;
+}
