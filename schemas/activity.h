@@ -31,11 +31,12 @@ struct activity {
     const char *function; /* comm: all_gather, all_to_all_v ... */
     const struct site *site;
     int64_t sequence;             /* comm: number of the collective in its communicator; range: its index ("layer#3"), -1 none */
-    int32_t rank, device, stream; /* -1: none. stream is the device's own number */
+    int32_t rank, device, stream; /* -1: none. stream is the device's own number; of a host wait: the one waited for */
     int32_t peer, group_size;     /* comm; -1: none */
     uint8_t what, kind;
     uint8_t sync_class; /* runtime rows that block the host: enum sync_class */
     int8_t did_block;   /* 1 the host really waited, 0 it did not, -1 not known */
+    uint8_t copy_kind;  /* memcpy: enum copy_kind of tracedata.h; 0 not known */
     bool transient;
 };
 

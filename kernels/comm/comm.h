@@ -18,13 +18,18 @@ struct comm_world; /* what the ranks of a process share */
  * every rank opens the same groups in the same order. `group` as in schemas/activity.h: "cp", "grad"; static lifetime. */
 struct comm_world *comm_world_open(const char *backend, int size, struct err *e);
 void comm_world_close(struct comm_world *w);
+/* A rank has failed: collectives that wait for it end without data (their outputs are zeros), as do all later ones. Any
+ * thread, any number of times. ranks_run() does it for the worlds its ranks have opened communicators in. */
+void comm_world_abort(struct comm_world *w);
+bool comm_world_broken(const struct comm_world *w);
+
 struct comm *comm_open(struct comm_world *w, int rank, const char *group, struct err *e);
-void comm_close(struct comm *c);
+void comm_close(struct comm *c); /* what is enqueued still runs; NULL is fine */
 
 int comm_rank(const struct comm *c);
 int comm_size(const struct comm *c);
 
-/* recv (size * bytes) <- every rank's send (bytes), in rank order. Sent: bytes. */
+/* recv (size * bytes) <- every rank's send (bytes), in rank order. Sent: bytes (once, whoever reads them); 0 alone. */
 void comm_all_gather(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes);
 /* Block j of send (bytes each) goes to rank j; recv block i comes from rank i. Sent: the blocks for others. */
 void comm_all_to_all(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes);
@@ -38,5 +43,6 @@ void comm_all_reduce_f64(struct comm *c, struct stream *s, double *buf, int64_t 
 /* Host-side: returns when all ranks are here. No event; for start-up and shut-down only. */
 void comm_barrier(struct comm *c);
 
-/* Runs rank_main(rank, ctx) on `size` threads and waits for all; false if any failed (its error in *e). */
+/* Runs rank_main(rank, ctx) on `size` threads and waits for all; false if any failed: *e is the error of the rank that
+ * failed first, and the other ranks do not hang in its collectives (comm_world_abort). */
 bool ranks_run(int size, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e);

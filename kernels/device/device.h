@@ -95,6 +95,9 @@ void dev_range_push(struct device *d, const char *name, int64_t index); /* index
 void dev_range_pop(struct device *d);
 void dev_mark(struct device *d, const char *text); /* copied */
 
+/* A fact of the run for the trace's meta table (shape, backend ...); both are copied. Before the device exists, too. */
+void dev_meta(const char *key, const char *value);
+
 /* A range for the rest of the block. */
 struct dev_range {
     struct device *d;
