@@ -15,8 +15,12 @@ struct arena_block {
     char data[];
 };
 
+_Thread_local void (*arena_exhausted)(void);
+
 static void out_of_memory(size_t size)
 {
+    if (arena_exhausted)
+        arena_exhausted();
     fprintf(stderr, "cpscope: out of memory (%zu bytes asked for)\n", size);
     exit(3);
 }

@@ -7,6 +7,9 @@
 #pragma once
 #include <stddef.h>
 
+/* What a thread does instead, and which does not return: for the collector's own thread inside somebody else's program. */
+extern _Thread_local void (*arena_exhausted)(void);
+
 struct arena_block;
 
 struct arena {
