@@ -1,0 +1,147 @@
+/* html.c - see html.h. */
+#include "reports/html.h"
+#include "reports/layout.h"
+#include "reports/utf8.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void put_char(uint32_t cp, FILE *out)
+{
+    char bytes[4];
+    if (utf8_acts(cp))
+        fprintf(out, "&lt;U+%04" PRIX32 "&gt;", cp);
+    else if (cp < 128 && strchr("&<>\"'`=", (int)cp))
+        fprintf(out, "&#%" PRIu32 ";", cp);
+    else
+        fwrite(bytes, 1, utf8_put(cp, bytes), out);
+}
+
+void html_text(const char *s, size_t most, FILE *out)
+{
+    for (size_t n = 0; *s; n++) {
+        uint32_t cp;
+        if (most && n == most) {
+            fputs("\u2026", out);
+            return;
+        }
+        s += utf8_next(s, &cp);
+        put_char(cp, out);
+    }
+}
+
+static bool longer(const char *s, size_t most)
+{
+    for (size_t n = 0; *s; n++) {
+        uint32_t cp;
+        if (n == most)
+            return true;
+        s += utf8_next(s, &cp);
+    }
+    return false;
+}
+
+void html_name(const char *s, FILE *out)
+{
+    if (!longer(s, HTML_NAME_MOST)) {
+        html_text(s, 0, out);
+        return;
+    }
+    fputs("<span class=\"cut\" title=\"", out);
+    html_text(s, HTML_TITLE_MOST, out);
+    fputs("\">", out);
+    html_text(s, HTML_NAME_MOST, out);
+    fputs("</span>", out);
+}
+
+/* The column that names a row: the first text, else the first. */
+static size_t naming(const struct layout *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (!l->columns[i].human.right)
+            return i;
+    return 0;
+}
+
+/* Which run a column is of, for its colour: the same mark as in the plots. */
+static const char *side(const char *column)
+{
+    return strstr(column, "before") ? " before" : strstr(column, "after") ? " after" : "";
+}
+
+static void head(const struct table *t, const struct layout *l, FILE *out)
+{
+    fputs("<thead><tr>", out);
+    for (size_t i = 0; i < l->n; i++) {
+        char text[2 * HUMAN_SIZE];
+        const struct column *c = &t->columns[l->columns[i].column];
+        fprintf(out, "<th scope=\"col\" class=\"%s%s\"", l->columns[i].human.right ? "n" : "t", side(c->name));
+        if (c->what) {
+            fputs(" title=\"", out);
+            html_text(c->what, 0, out);
+            putc('"', out);
+        }
+        putc('>', out);
+        html_text(human_heading(t, l->columns[i].column, text), 0, out);
+        fputs("</th>", out);
+    }
+    fputs("</tr></thead>\n", out);
+}
+
+static void row(const struct table *t, const struct layout *l, size_t r, size_t name, FILE *out)
+{
+    fputs("<tr>", out);
+    for (size_t i = 0; i < l->n; i++) {
+        char buf[HUMAN_SIZE];
+        bool right = l->columns[i].human.right;
+        fputs(i == name ? right ? "<th scope=\"row\" class=\"n\">" : "<th scope=\"row\">" : right ? "<td class=\"n\">" : "<td>", out);
+        html_name(human_cell(&l->columns[i].human, table_at(t, r)[l->columns[i].column], buf), out);
+        fputs(i == name ? "</th>" : "</td>", out);
+    }
+    fputs("</tr>\n", out);
+}
+
+static void put_note(const char *line, void *ctx)
+{
+    FILE *out = ctx;
+    fputs("<li>", out);
+    html_text(line, HTML_TITLE_MOST, out);
+    fputs("</li>\n", out);
+}
+
+static void put_notes(const struct table *t, const struct layout *l, size_t shown, const char *more, FILE *out)
+{
+    char a[HUMAN_SIZE], b[HUMAN_SIZE], line[256];
+    fputs("<ul class=\"notes\">\n", out);
+    if (shown < t->nrows) {
+        snprintf(line, sizeof line, "%s of %s rows%s%.120s", human_count((int64_t)shown, a), human_count((int64_t)t->nrows, b),
+                 more ? "; all of them: " : "", more ? more : "");
+        put_note(line, out);
+    }
+    if (l->source)
+        put_note(l->source, out);
+    layout_notes(t, l, put_note, out);
+    fputs("</ul>\n", out);
+}
+
+void html_table(const struct table *t, const struct html_table_opts *o, FILE *out)
+{
+    struct arena a = {0};
+    struct layout l = layout_of(t, &a);
+    size_t shown = o->most && o->most < t->nrows ? o->most : t->nrows, name = naming(&l);
+    const char *caption = o->caption ? o->caption : t->title ? t->title : t->name;
+    fputs("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"", out);
+    html_text(caption, HTML_NAME_MOST, out);
+    fputs("\"><table><caption>", out);
+    html_text(caption, HTML_NAME_MOST, out);
+    fputs("</caption>\n", out);
+    head(t, &l, out);
+    fputs("<tbody>\n", out);
+    for (size_t r = 0; r < shown; r++)
+        row(t, &l, r, name, out);
+    if (!t->nrows)
+        fprintf(out, "<tr><td colspan=\"%zu\">none</td></tr>\n", l.n ? l.n : 1);
+    fputs("</tbody></table></div>\n", out);
+    put_notes(t, &l, shown, o->more, out);
+    arena_free(&a);
+}
