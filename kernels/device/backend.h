@@ -32,24 +32,22 @@ struct work {
     void *dst;                   /* COPY, SET */
     const void *src;             /* COPY */
     int64_t bytes;               /* COPY, SET */
-    struct dev_event *event;     /* RECORD, WAIT */
+    void *event;                 /* RECORD, WAIT: the impl of the event */
 };
 
 struct device_ops {
     bool (*open)(struct device *d, struct err *e); /* sets d->impl */
     void (*close)(struct device *d);               /* after every stream */
     bool (*stream_open)(struct stream *s, struct err *e);
-    void (*stream_close)(struct stream *s);           /* after stream_wait */
-    void *(*alloc)(struct device *d, size_t bytes);   /* as dev_alloc; NULL: out of memory */
-    size_t (*release)(struct device *d, void *block); /* as dev_free; gives back the size that was asked for */
-    void (*submit)(struct stream *s, const struct work *w);
-    bool (*stream_busy)(struct stream *s); /* is there work that has not ended? */
-    void (*stream_wait)(struct stream *s); /* until there is none */
-    struct dev_event *(*event_open)(struct device *d);
-    void (*event_close)(struct dev_event *ev);
-    uint32_t (*event_next)(struct dev_event *ev);   /* the generation of a new record */
-    uint32_t (*event_latest)(struct dev_event *ev); /* of the latest record; 0 never recorded */
-    bool (*event_done)(struct dev_event *ev);       /* the latest record; true when there is none */
+    void (*stream_close)(struct stream *s);                 /* after stream_wait */
+    void *(*alloc)(struct device *d, size_t bytes);         /* as dev_alloc; NULL: out of memory */
+    size_t (*release)(struct device *d, void *block);       /* as dev_free; gives back the size that was asked for */
+    bool (*submit)(struct stream *s, const struct work *w); /* false: out of memory */
+    bool (*stream_busy)(struct stream *s);                  /* is there work that has not ended? */
+    void (*stream_wait)(struct stream *s);                  /* until there is none */
+    bool (*event_open)(struct dev_event *ev);               /* sets ev->impl */
+    void (*event_close)(struct dev_event *ev);              /* records and waits in queues still happen */
+    bool (*event_done)(struct dev_event *ev);               /* the latest record; true when there is none */
     void (*event_wait)(struct dev_event *ev);
     int64_t (*now)(struct device *d);
 };
@@ -91,12 +89,21 @@ struct stream {
     struct stream *next;
 };
 
+struct dev_event {
+    struct device *d;
+    void *impl;      /* the backend's */
+    uint32_t latest; /* number of the latest record; 0 none yet */
+};
+
 /* Does anybody listen? One load; clocks are read only when somebody does. Any thread. */
 bool activity_on(void);
 /* To the subscriber, if there is one. Any thread. */
 void activity_emit(const struct activity *a);
 /* An event of `kind` with rank and device in place. Any thread. */
 struct activity activity_of(const struct device *d, enum ev_kind kind, const char *name);
+
+/* Ends the program with a line and status 3. */
+_Noreturn void device_out_of_memory(const struct device *d, size_t bytes);
 
 /* A host row around one API call: begin waits the emulated dispatch cost (when `op`) and reads the clock, end emits
  * the runtime row. */
