@@ -14,8 +14,6 @@
 
 enum work_kind { WORK_KERNEL, WORK_COPY, WORK_SET, WORK_COMM, WORK_RECORD, WORK_WAIT };
 
-enum { COMM_ARGS_MAX = 96 };
-
 /* One entry of a stream. Pointers to args and comm are read during submit() only. */
 struct work {
     enum work_kind kind;
@@ -101,9 +99,6 @@ bool activity_on(void);
 void activity_emit(const struct activity *a);
 /* An event of `kind` with rank and device in place. Any thread. */
 struct activity activity_of(const struct device *d, enum ev_kind kind, const char *name);
-
-/* Ends the program with a line and status 3. */
-_Noreturn void device_out_of_memory(const struct device *d, size_t bytes);
 
 /* A host row around one API call: begin waits the emulated dispatch cost (when `op`) and reads the clock, end emits
  * the runtime row. */

@@ -9,7 +9,7 @@
 
 enum { STANDARD_STREAM = 7, FIRST_FURTHER_STREAM = 13 };
 
-_Noreturn void device_out_of_memory(const struct device *d, size_t bytes)
+_Noreturn void dev_out_of_memory(const struct device *d, size_t bytes)
 {
     fprintf(stderr, "%s device of rank %d: out of memory, %zu bytes wanted and %lld in use; take fewer tokens or layers\n", d->backend->name, d->rank,
             bytes, (long long)d->in_use);
@@ -118,7 +118,7 @@ struct stream *stream_open(struct device *d)
     struct err e = {0};
     struct stream *s = add_stream(d, d->next_number++, &e);
     if (!s)
-        device_out_of_memory(d, 0);
+        dev_out_of_memory(d, 0);
     return s;
 }
 
@@ -152,7 +152,7 @@ void *dev_alloc(struct device *d, size_t bytes)
 {
     void *p = d->backend->ops->alloc(d, bytes);
     if (!p)
-        device_out_of_memory(d, bytes);
+        dev_out_of_memory(d, bytes);
     d->in_use += (int64_t)bytes;
     if (d->in_use > d->peak)
         d->peak = d->in_use;
@@ -182,7 +182,7 @@ void dev_memory_reset_peak(struct device *d)
 static void submit(struct stream *s, const struct work *w)
 {
     if (!s->d->backend->ops->submit(s, w))
-        device_out_of_memory(s->d, (size_t)w->bytes);
+        dev_out_of_memory(s->d, (size_t)w->bytes);
 }
 
 void dev_launch(struct stream *s, const struct kernel *k, const void *args, size_t size)

@@ -117,6 +117,8 @@ int64_t dev_now(struct device *d);
 
 /* ---- for communicators and host-read ops ---- */
 
+enum { COMM_ARGS_MAX = 96 }; /* bytes */
+
 /* Enqueues `run(args)` on the stream's worker as a comm event; used by comm_*.c only. `a` has the comm fields filled. */
 struct activity;
 void dev_enqueue_comm(struct stream *s, const struct activity *a, void (*run)(void *args), const void *args, size_t size);
@@ -124,3 +126,6 @@ void dev_enqueue_comm(struct stream *s, const struct activity *a, void (*run)(vo
 /* An op row of the op ledger around what the host does between the two calls (nested ops nest). */
 void dev_op_begin(struct device *d, const char *name, const struct site *site);
 void dev_op_end(struct device *d);
+
+/* Ends the program with a line and status 3; `bytes` is what was wanted. */
+_Noreturn void dev_out_of_memory(const struct device *d, size_t bytes);

@@ -28,10 +28,10 @@ struct dev_event *dev_event_open(struct device *d)
 {
     struct dev_event *ev = calloc(1, sizeof *ev);
     if (!ev)
-        device_out_of_memory(d, sizeof *ev);
+        dev_out_of_memory(d, sizeof *ev);
     ev->d = d;
     if (!d->backend->ops->event_open(ev))
-        device_out_of_memory(d, sizeof *ev);
+        dev_out_of_memory(d, sizeof *ev);
     return ev;
 }
 
@@ -46,7 +46,7 @@ static void submit(struct stream *s, enum work_kind kind, const struct dev_event
 {
     struct work w = {.kind = kind, .correlation = correlation, .event = ev->impl, .generation = ev->latest};
     if (!s->d->backend->ops->submit(s, &w))
-        device_out_of_memory(s->d, 0);
+        dev_out_of_memory(s->d, 0);
 }
 
 void dev_event_record(struct dev_event *ev, struct stream *s)

@@ -1,0 +1,184 @@
+/* comm.c - collectives as mode code calls them: event name, sequence number and bytes sent; then the backend enqueues. */
+#include "kernels/comm/backend.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const functions[COMM_NFUNCTIONS] = {
+    [COMM_ALL_GATHER] = "all_gather",         [COMM_ALL_TO_ALL] = "all_to_all", [COMM_ALL_TO_ALL_V] = "all_to_all_v",
+    [COMM_REDUCE_SCATTER] = "reduce_scatter", [COMM_ALL_REDUCE] = "all_reduce",
+};
+
+/* ---- worlds and handles ---- */
+
+static const struct comm_backend *find(const char *name, struct err *e)
+{
+    for (size_t i = 0; comm_backends[i]; i++)
+        if (strcmp(comm_backends[i]->name, name) == 0) {
+            if (!comm_backends[i]->available())
+                fail(e, ERR_FAIL, "communicator %s: not available on this machine; --comm threads runs everywhere", name);
+            return e->kind ? NULL : comm_backends[i];
+        }
+    fail(e, ERR_USAGE, "communicator %s: not in this build", name);
+    return NULL;
+}
+
+struct comm_world *comm_world_open(const char *backend, int size, struct err *e)
+{
+    const struct comm_backend *b = find(backend, e);
+    struct comm_world *w = b ? calloc(1, sizeof *w) : NULL;
+    if (!w) {
+        fail(e, ERR_FAIL, "communicator: out of memory");
+        return NULL;
+    }
+    w->backend = b;
+    w->size = size;
+    if (!b->ops->world_open(w, e)) {
+        free(w);
+        return NULL;
+    }
+    return w;
+}
+
+void comm_world_close(struct comm_world *w)
+{
+    if (w)
+        w->backend->ops->world_close(w);
+    free(w);
+}
+
+void comm_world_abort(struct comm_world *w)
+{
+    atomic_store(&w->broken, true);
+    w->backend->ops->world_abort(w);
+}
+
+bool comm_world_broken(const struct comm_world *w)
+{
+    return atomic_load(&w->broken);
+}
+
+struct comm *comm_open(struct comm_world *w, int rank, const char *group, struct err *e)
+{
+    struct comm *c = calloc(1, sizeof *c);
+    if (!c) {
+        fail(e, ERR_FAIL, "communicator %s: out of memory", group);
+        return NULL;
+    }
+    *c = (struct comm){.world = w, .group = group, .rank = rank};
+    ranks_use_world(w);
+    if (!w->backend->ops->open(c, e)) {
+        free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void comm_close(struct comm *c)
+{
+    if (c)
+        c->world->backend->ops->close(c);
+    free(c);
+}
+
+int comm_rank(const struct comm *c)
+{
+    return c->rank;
+}
+
+int comm_size(const struct comm *c)
+{
+    return c->world->size;
+}
+
+void comm_barrier(struct comm *c)
+{
+    c->world->backend->ops->barrier(c);
+}
+
+/* ---- names ---- */
+
+/* "cp_all_gather" and the like, each made once and kept for good, as the names of activities have static lifetime. */
+static const char *event_name(const char *group, enum comm_function f)
+{
+    static struct name {
+        struct name *next;
+        char text[64];
+    } * names;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    char text[64];
+    snprintf(text, sizeof text, "%s_%s", group, functions[f]);
+    pthread_mutex_lock(&lock);
+    struct name *n = names;
+    while (n && strcmp(n->text, text) != 0)
+        n = n->next;
+    if (!n && (n = calloc(1, sizeof *n)) != NULL) {
+        memcpy(n->text, text, sizeof text);
+        n->next = names;
+        names = n;
+    }
+    pthread_mutex_unlock(&lock);
+    return n ? n->text : functions[f];
+}
+
+/* ---- collectives ---- */
+
+static void enqueue(struct comm *c, struct stream *s, int64_t bytes_sent, struct collective x)
+{
+    const char **name = &c->names[x.function];
+    if (!*name)
+        *name = event_name(c->group, x.function);
+    struct activity a = ACTIVITY_NONE;
+    a.name = *name;
+    a.group = c->group;
+    a.function = functions[x.function];
+    a.sequence = c->sequence++;
+    a.bytes = bytes_sent;
+    a.group_size = comm_size(c);
+    c->world->backend->ops->enqueue(c, s, &a, &x);
+}
+
+void comm_all_gather(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes)
+{
+    enqueue(c, s, comm_size(c) > 1 ? (int64_t)bytes : 0, (struct collective){COMM_ALL_GATHER, COMM_BYTE, send, recv, (int64_t)bytes, NULL});
+}
+
+void comm_all_to_all(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes)
+{
+    enqueue(c, s, (comm_size(c) - 1) * (int64_t)bytes, (struct collective){COMM_ALL_TO_ALL, COMM_BYTE, send, recv, (int64_t)bytes, NULL});
+}
+
+void comm_all_to_all_v(struct comm *c, struct stream *s, const void *send, const int64_t *send_bytes, void *recv, const int64_t *recv_bytes)
+{
+    int size = comm_size(c);
+    int64_t *splits = malloc(2 * (size_t)size * sizeof *splits), sent = 0;
+    if (!splits)
+        dev_out_of_memory(stream_device(s), 2 * (size_t)size * sizeof *splits);
+    memcpy(splits, send_bytes, (size_t)size * sizeof *splits);
+    memcpy(splits + size, recv_bytes, (size_t)size * sizeof *splits);
+    for (int i = 0; i < size; i++)
+        sent += i == c->rank ? 0 : send_bytes[i];
+    enqueue(c, s, sent, (struct collective){COMM_ALL_TO_ALL_V, COMM_BYTE, send, recv, 0, splits});
+}
+
+void comm_reduce_scatter_f32(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n)
+{
+    enqueue(c, s, (comm_size(c) - 1) * n * (int64_t)sizeof *recv, (struct collective){COMM_REDUCE_SCATTER, COMM_F32, send, recv, n, NULL});
+}
+
+static int64_t ring_bytes(const struct comm *c, int64_t bytes)
+{
+    return 2 * (comm_size(c) - 1) * bytes / comm_size(c);
+}
+
+void comm_all_reduce_f32(struct comm *c, struct stream *s, float *buf, int64_t n)
+{
+    enqueue(c, s, ring_bytes(c, n * (int64_t)sizeof *buf), (struct collective){COMM_ALL_REDUCE, COMM_F32, buf, buf, n, NULL});
+}
+
+void comm_all_reduce_f64(struct comm *c, struct stream *s, double *buf, int64_t n)
+{
+    enqueue(c, s, ring_bytes(c, n * (int64_t)sizeof *buf), (struct collective){COMM_ALL_REDUCE, COMM_F64, buf, buf, n, NULL});
+}

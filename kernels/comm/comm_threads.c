@@ -1,0 +1,358 @@
+/* comm_threads.c - ranks are threads of one process: each rank's stream worker reads straight out of its peers' buffers.
+ *
+ *   rank 0 worker:  post | gate: all have posted | copy from every peer | gate: all have copied | leave
+ *   rank 1 worker:     post | ...
+ *
+ * Waiting is sleeping, and lies inside the comm event, as with NCCL. Peers may touch a posted buffer only between the
+ * two gates. The first gate can be broken by comm_world_abort(): then nobody passes it any more and nobody touches
+ * anybody's buffer. Behind it all ranks are sure to arrive, so the later gates cannot be.
+ *
+ * All-reduce cuts the buffer into a slice per rank: each rank adds its own slice over all ranks in rank order, in place (no
+ * other rank reads that slice), and fetches the others' after one more gate.
+ */
+#include "kernels/comm/backend.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gate {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    int here;
+    uint64_t turn;
+    bool broken;
+};
+
+enum { GATE_POSTED, GATE_REDUCED, GATE_LEFT, GATE_HOST, NGATES };
+
+struct group { /* what the ranks of one communicator share */
+    struct group *next;
+    const char *name;
+    bool *opened; /* by rank */
+    struct gate gates[NGATES];
+    const struct collective **posts; /* by rank; valid between the gates */
+};
+
+struct shared { /* comm_world.impl */
+    pthread_mutex_t lock;
+    struct group *groups; /* in the order of their making */
+    bool broken;
+};
+
+struct member { /* comm.impl: outlives the handle while collectives are enqueued */
+    struct group *group;
+    int rank, size;
+    atomic_int users;
+};
+
+/* ---- gates ---- */
+
+static void gate_init(struct gate *g)
+{
+    *g = (struct gate){.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+}
+
+/* True when all `size` ranks have come; false when the gate was broken before that, on every rank that had come or comes. */
+static bool gate_pass(struct gate *g, int size)
+{
+    pthread_mutex_lock(&g->lock);
+    uint64_t turn = g->turn;
+    if (!g->broken && ++g->here == size) {
+        g->here = 0;
+        g->turn++;
+        pthread_cond_broadcast(&g->moved);
+    }
+    while (g->turn == turn && !g->broken)
+        pthread_cond_wait(&g->moved, &g->lock);
+    bool passed = g->turn != turn;
+    pthread_mutex_unlock(&g->lock);
+    return passed;
+}
+
+static void gate_break(struct gate *g)
+{
+    pthread_mutex_lock(&g->lock);
+    g->broken = true;
+    pthread_cond_broadcast(&g->moved);
+    pthread_mutex_unlock(&g->lock);
+}
+
+/* ---- the transfers, between the gates ---- */
+
+static const unsigned char *sent_by(const struct member *m, int rank)
+{
+    return m->group->posts[rank]->send;
+}
+
+/* In place means the same place, so overlap is all or nothing. */
+static void copy(void *to, const void *from, int64_t bytes)
+{
+    if (bytes && to != from)
+        memcpy(to, from, (size_t)bytes);
+}
+
+static void all_gather(const struct member *m, const struct collective *x)
+{
+    for (int r = 0; r < m->size; r++)
+        copy((unsigned char *)x->recv + r * x->n, sent_by(m, r), x->n);
+}
+
+static void all_to_all(const struct member *m, const struct collective *x)
+{
+    for (int r = 0; r < m->size; r++)
+        copy((unsigned char *)x->recv + r * x->n, sent_by(m, r) + m->rank * x->n, x->n);
+}
+
+static void all_to_all_v(const struct member *m, const struct collective *x)
+{
+    unsigned char *to = x->recv;
+    for (int r = 0; r < m->size; r++) {
+        const int64_t *lengths = m->group->posts[r]->splits;
+        const unsigned char *from = sent_by(m, r);
+        for (int i = 0; i < m->rank; i++)
+            from += lengths[i];
+        assert(lengths[m->rank] == x->splits[m->size + r] && "what a rank sends is what its peer expects");
+        copy(to, from, lengths[m->rank]);
+        to += lengths[m->rank];
+    }
+}
+
+enum { REDUCE_BLOCK = 512 };
+
+/* to[0 .. n-1] <- sum over ranks 0, 1, ... of their send[from + i]; `to` may be this rank's own send + from. */
+#define DEFINE_REDUCE(name, type)                                                                                                                    \
+    static void name(const struct member *m, type *to, int64_t from, int64_t n)                                                                      \
+    {                                                                                                                                                \
+        type sum[REDUCE_BLOCK];                                                                                                                      \
+        for (int64_t at = 0; at < n; at += REDUCE_BLOCK) {                                                                                           \
+            int count = (int)(n - at < REDUCE_BLOCK ? n - at : REDUCE_BLOCK);                                                                        \
+            for (int r = 0; r < m->size; r++) {                                                                                                      \
+                const type *part = (const type *)(const void *)sent_by(m, r) + from + at;                                                            \
+                for (int i = 0; i < count; i++)                                                                                                      \
+                    sum[i] = r ? sum[i] + part[i] : part[i];                                                                                         \
+            }                                                                                                                                        \
+            memcpy(to + at, sum, (size_t)count * sizeof *sum);                                                                                       \
+        }                                                                                                                                            \
+    }
+DEFINE_REDUCE(reduce_f32, float)
+DEFINE_REDUCE(reduce_f64, double)
+
+static void reduce_scatter(const struct member *m, const struct collective *x)
+{
+    reduce_f32(m, x->recv, m->rank * x->n, x->n);
+}
+
+static void all_reduce(const struct member *m, const struct collective *x)
+{
+    int64_t element = x->dtype == COMM_F64 ? 8 : 4;
+    int64_t from = x->n * m->rank / m->size, until = x->n * (m->rank + 1) / m->size;
+    if (x->dtype == COMM_F64)
+        reduce_f64(m, (double *)x->recv + from, from, until - from);
+    else
+        reduce_f32(m, (float *)x->recv + from, from, until - from);
+    gate_pass(&m->group->gates[GATE_REDUCED], m->size);
+    for (int r = 0; r < m->size; r++) {
+        int64_t start = x->n * r / m->size, end = x->n * (r + 1) / m->size;
+        if (r != m->rank)
+            copy((unsigned char *)x->recv + start * element, sent_by(m, r) + start * element, (end - start) * element);
+    }
+}
+
+/* ---- one collective, on the stream's worker ---- */
+
+struct task {
+    struct member *member;
+    struct collective x;
+};
+_Static_assert(sizeof(struct task) <= COMM_ARGS_MAX, "a task fits into the arguments of a collective");
+
+static int64_t received(const struct member *m, const struct collective *x)
+{
+    int64_t element = x->dtype == COMM_F64 ? 8 : x->dtype == COMM_F32 ? 4 : 1, total = 0;
+    switch (x->function) {
+    case COMM_ALL_GATHER:
+    case COMM_ALL_TO_ALL:
+        return x->n * m->size;
+    case COMM_ALL_TO_ALL_V:
+        for (int r = 0; r < m->size; r++)
+            total += x->splits[m->size + r];
+        return total;
+    default:
+        return x->n * element;
+    }
+}
+
+static bool agree(const struct member *m, const struct collective *x)
+{
+    for (int r = 0; r < m->size; r++) {
+        const struct collective *y = m->group->posts[r];
+        if (y->function != x->function || y->dtype != x->dtype || y->n != x->n)
+            return false;
+    }
+    return true;
+}
+
+static void member_drop(struct member *m)
+{
+    if (atomic_fetch_sub(&m->users, 1) == 1)
+        free(m);
+}
+
+static void run(void *args)
+{
+    static void (*const transfers[])(const struct member *, const struct collective *) = {[COMM_ALL_GATHER] = all_gather,
+                                                                                          [COMM_ALL_TO_ALL] = all_to_all,
+                                                                                          [COMM_ALL_TO_ALL_V] = all_to_all_v,
+                                                                                          [COMM_REDUCE_SCATTER] = reduce_scatter,
+                                                                                          [COMM_ALL_REDUCE] = all_reduce};
+    struct task *t = args;
+    struct member *m = t->member;
+    m->group->posts[m->rank] = &t->x;
+    if (gate_pass(&m->group->gates[GATE_POSTED], m->size)) {
+        assert(agree(m, &t->x) && "all ranks make the same call");
+        transfers[t->x.function](m, &t->x);
+        gate_pass(&m->group->gates[GATE_LEFT], m->size);
+    } else if (received(m, &t->x)) {
+        memset(t->x.recv, 0, (size_t)received(m, &t->x));
+    }
+    free(t->x.splits);
+    member_drop(m);
+}
+
+static void enqueue(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x)
+{
+    struct task t = {c->impl, *x};
+    atomic_fetch_add(&t.member->users, 1);
+    dev_enqueue_comm(s, a, run, &t, sizeof t);
+}
+
+static void barrier(struct comm *c)
+{
+    struct member *m = c->impl;
+    gate_pass(&m->group->gates[GATE_HOST], m->size);
+}
+
+/* ---- worlds and handles ---- */
+
+static bool available(void)
+{
+    return true;
+}
+
+static bool world_open(struct comm_world *w, struct err *e)
+{
+    struct shared *sh = calloc(1, sizeof *sh);
+    if (!sh)
+        return fail(e, ERR_FAIL, "communicator: out of memory");
+    pthread_mutex_init(&sh->lock, NULL);
+    w->impl = sh;
+    return true;
+}
+
+static void group_free(struct group *g)
+{
+    if (!g)
+        return;
+    free(g->opened);
+    free(g->posts);
+    free(g);
+}
+
+static void world_close(struct comm_world *w)
+{
+    struct shared *sh = w->impl;
+    while (sh->groups) {
+        struct group *g = sh->groups;
+        sh->groups = g->next;
+        group_free(g);
+    }
+    free(sh);
+}
+
+static void group_break(struct group *g)
+{
+    gate_break(&g->gates[GATE_POSTED]);
+    gate_break(&g->gates[GATE_HOST]);
+}
+
+static void world_abort(struct comm_world *w)
+{
+    struct shared *sh = w->impl;
+    pthread_mutex_lock(&sh->lock);
+    sh->broken = true;
+    for (struct group *g = sh->groups; g; g = g->next)
+        group_break(g);
+    pthread_mutex_unlock(&sh->lock);
+}
+
+static struct group *group_new(const char *name, int size)
+{
+    struct group *g = calloc(1, sizeof *g);
+    if (!g)
+        return NULL;
+    g->name = name;
+    g->opened = calloc((size_t)size, sizeof *g->opened);
+    g->posts = calloc((size_t)size, sizeof *g->posts);
+    for (int i = 0; i < NGATES; i++)
+        gate_init(&g->gates[i]);
+    if (g->opened && g->posts)
+        return g;
+    group_free(g);
+    return NULL;
+}
+
+/* The first group of that name which this rank has not opened yet; a new one if there is none. Called under the lock. */
+static struct group *join(struct shared *sh, const char *name, int rank, int size)
+{
+    struct group **link = &sh->groups;
+    while (*link && (strcmp((*link)->name, name) != 0 || (*link)->opened[rank]))
+        link = &(*link)->next;
+    if (!*link && (*link = group_new(name, size)) != NULL && sh->broken)
+        group_break(*link);
+    if (*link)
+        (*link)->opened[rank] = true;
+    return *link;
+}
+
+static bool open_member(struct comm *c, struct err *e)
+{
+    struct shared *sh = c->world->impl;
+    struct member *m = calloc(1, sizeof *m);
+    pthread_mutex_lock(&sh->lock);
+    struct group *g = m ? join(sh, c->group, c->rank, c->world->size) : NULL;
+    pthread_mutex_unlock(&sh->lock);
+    if (!g) {
+        free(m);
+        return fail(e, ERR_FAIL, "communicator %s: out of memory", c->group);
+    }
+    m->group = g;
+    m->rank = c->rank;
+    m->size = c->world->size;
+    atomic_store(&m->users, 1);
+    c->impl = m;
+    return true;
+}
+
+static void close_member(struct comm *c)
+{
+    member_drop(c->impl);
+}
+
+static const struct comm_ops ops = {
+    .world_open = world_open,
+    .world_close = world_close,
+    .world_abort = world_abort,
+    .open = open_member,
+    .close = close_member,
+    .enqueue = enqueue,
+    .barrier = barrier,
+};
+
+const struct comm_backend comm_threads = {
+    .name = "threads",
+    .what = "ranks are threads of this process; transfers are copies between their buffers",
+    .available = available,
+    .ops = &ops,
+};
