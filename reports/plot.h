@@ -1,0 +1,71 @@
+/* plot.h - plots by gnuplot, as text of an SVG or bytes of a PNG.
+ *
+ * gnuplot runs as a child with pipes: script and data go in on its stdin, the picture comes out of its stdout; there are no
+ * files. Names are data there, never commands, and are made harmless first. The SVG is cleaned: no titles, ids, versions or
+ * unused definitions, so the same data gives the same bytes and several fit on one page. Text in it is text.
+ */
+#pragma once
+#include "schemas/arena.h"
+#include "schemas/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum plot_format {
+    PLOT_INLINE, /* SVG to stand in a page: no XML head, transparent, text in the page's colour */
+    PLOT_SVG,    /* SVG file on white */
+    PLOT_PNG,
+};
+
+struct plot {
+    char *data; /* of the arena given; NUL-terminated beyond n */
+    size_t n;
+};
+
+/* ---- the kinds ---- */
+
+/* One bar: where the window of one device went. The four parts add up to the window. */
+struct plot_bar {
+    const char *label;
+    int64_t compute_ns, comm_ns, copy_ns, idle_ns; /* comm, copy: only where nothing of the left runs */
+};
+
+/* "share of the window (%)", one row a bar. */
+bool plot_breakdown(const struct plot_bar *bars, size_t n, enum plot_format f, struct arena *a, struct plot *out, struct err *e);
+
+/* A sync site, in both runs; -1: not in that run. */
+struct plot_site {
+    const char *label;
+    int64_t before_ns, after_ns, before_count, after_count;
+};
+
+/* Host time blocked, by site; with `pair` false only the after values are shown, as "this run". */
+bool plot_syncs(const struct plot_site *sites, size_t n, bool pair, enum plot_format f, struct arena *a, struct plot *out, struct err *e);
+
+enum { PLOT_SHADES = 4 };
+enum plot_shade { SHADE_COMPUTE, SHADE_COMM, SHADE_COPY, SHADE_WAIT };
+
+/* A strip of time: per bin the ns of each shade. Shades stack, so a full lane is a fully used stream. */
+struct plot_lane {
+    const char *label;
+    int64_t *ns[PLOT_SHADES]; /* `bins` numbers each; NULL: none */
+};
+
+struct plot_strip {
+    const struct plot_lane *lanes;
+    size_t nlanes, bins;
+    int64_t span_ns;  /* of all bins together */
+    const char *what; /* words for the time axis: "step 0 of rank 0" */
+};
+
+bool plot_timeline(const struct plot_strip *s, enum plot_format f, struct arena *a, struct plot *out, struct err *e);
+
+/* ---- for the files plot_*.c ---- */
+
+/* Runs reports/SCRIPT after `data` (datablocks and settings in gnuplot's language). */
+bool plot_run(const char *script, const char *data, size_t n, int width, int height, enum plot_format f, struct arena *a, struct plot *out,
+              struct err *e);
+
+/* A quoted gnuplot datum of at most `columns` columns; what is too long loses its beginning (a site's function is last). */
+void plot_label(const char *s, int columns, FILE *out);
