@@ -25,7 +25,7 @@ struct resolve_entry {
     struct boundaries_key key[4];
 };
 
-/* One micro-batch. The buffers are not owned; they outlive it. Start: PACKED(q, kv, ...) or assign the fields. */
+/* One micro-batch, made by packed_init() or packed_repack(). The buffers are not owned; they outlive it. */
 struct packed_seqs {
     struct boundaries *q, *kv;               /* the same handle in self-attention and GDN */
     struct boundaries *q_padded, *kv_padded; /* NULL: no padding; else these are the ones that lay out the rows */

@@ -1,8 +1,8 @@
 /* resolve.h - boundary resolution: which buffers a layer lays its rows out by, checked (spec D.3, last paragraph).
  *
  * Per call, for q and again for kv: read cu[-1] (item), "if any(lengths % cp)" (is_nonzero with its item): 3 op events,
- * 2 waits each, at `resolve_cu_seqlens`. Then q and kv must agree: one handle is a pointer comparison, two buffers of
- * the same handle's storage and range too; distinct ones cost one more item.
+ * 2 waits each, at `resolve_cu_seqlens`. Then q and kv must agree: the same memory is a pointer comparison, distinct
+ * buffers cost one more item. The padded boundaries stand in for the plain ones where there are any.
  */
 #pragma once
 #include "kernels/layout/cache.h"

@@ -17,7 +17,7 @@ struct route_plan {
     int64_t *send_split, *recv_split; /* [cp]: rows to each destination, rows from each source; the own one included */
 };
 
-/* By intersecting the two layouts' runs, O(cp * runs). Rejects as packing_check() does; equal layouts are an assert. */
+/* By intersecting the two layouts' runs, O(cp * runs). Rejects as packing_check() does, and a direction that is none. */
 bool route_plan(struct arena *a, const int64_t *cu, int64_t entries, int cp, int rank, enum layout source, enum layout target, struct route_plan *out,
                 struct err *e);
 
@@ -44,6 +44,13 @@ void route_release(struct route *r); /* NULL is fine */
 float *route_apply(const struct route *r, struct comm *c, struct stream *s, const float *x, int64_t width);
 /* The transpose: dy in the target layout -> dx in the source layout. Reads nothing, derives nothing. */
 float *route_apply_transposed(const struct route *r, struct comm *c, struct stream *s, const float *dy, int64_t width);
+
+/* False with ERR_USAGE unless the direction is zigzag to contiguous or back. */
+bool route_check_direction(enum layout source, enum layout target, struct err *e);
+/* False with ERR_USAGE unless a rank has as many rows in the source as in the target layout and x has them, too. */
+bool route_check_rows(int64_t source_rows, int64_t target_rows, int64_t x_rows, struct err *e);
+/* A route with room for cp splits, its lists still to be filled; refs 1. For the builders. */
+struct route *route_new(struct device *d, int cp, int rank, enum layout source, int64_t rows);
 
 /* "cp_layout/thd/PART/DIRECTION" of static lifetime. */
 enum thd_part { THD_ROUTE, THD_SWAP, THD_PACK, THD_ALL_TO_ALL, THD_SCATTER };

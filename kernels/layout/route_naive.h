@@ -6,9 +6,15 @@
 #pragma once
 #include "kernels/layout/route.h"
 
-/* Global rows of `rank` under the layout, in local order: new device memory, *rows values. NULL when rejected. Host
- * reads: zigzag 9 op events and 7 waits, contiguous 7 and 5. */
-int64_t *thd_rank_indices(struct stream *s, const struct boundaries *b, int cp, int rank, enum layout l, int64_t *rows, struct err *e);
+/* Global rows of one rank, in local order, in device memory. */
+struct rank_rows {
+    int64_t *v;      /* n values */
+    int64_t *memory; /* what to dev_free: v may be a slice of it */
+    int64_t n;
+};
+/* The rows of `rank` under the layout. Host reads: zigzag 9 op events and 7 waits, contiguous 7 and 5. s is the device's
+ * default stream, here and below. */
+bool thd_rank_indices(struct stream *s, const struct boundaries *b, int cp, int rank, enum layout l, struct rank_rows *out, struct err *e);
 
 /* One conversion of x [local_rows][width], derivation and execution. *saved, when asked for (not NULL), holds what the
  * backward needs (route_apply_transposed; route_release it). cp 1: returns x itself, *saved NULL, no work, no reads. */
