@@ -139,10 +139,8 @@ BODY(compare)
     const struct index_args *x = args;
     uint8_t *out = x->out;
     const int64_t *a = x->a;
-    for (int64_t i = 0; i < x->n; i++) {
-        bool is[] = {[INDEX_EQ] = a[i] == x->value, [INDEX_NE] = a[i] != x->value, [INDEX_LT] = a[i]<x->value, [INDEX_GT] = a[i]> x->value};
-        out[i] = is[x->op];
-    }
+    for (int64_t i = 0; i < x->n; i++)
+        out[i] = holds(x->op, a[i], x->value);
 }
 
 void index_compare(struct stream *s, uint8_t *mask, const int64_t *a, int64_t n, enum index_cmp cmp, int64_t b)
