@@ -1,5 +1,6 @@
 /* note.c - what the host announces of itself: API calls, ranges, marks, ops, facts; and the emulated dispatch cost. */
 #include "kernels/device/backend.h"
+#include "kernels/device/nvtx.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -88,10 +89,12 @@ static void end(struct device *d, const struct open_note *stack, int *n, enum ev
 void dev_range_push(struct device *d, const char *name, int64_t index)
 {
     begin(d, d->ranges, &d->nranges, (struct open_note){.name = name, .index = index});
+    nvtx_push(name, index);
 }
 
 void dev_range_pop(struct device *d)
 {
+    nvtx_pop();
     end(d, d->ranges, &d->nranges, EV_RANGE);
 }
 
@@ -107,6 +110,7 @@ void dev_op_end(struct device *d)
 
 void dev_mark(struct device *d, const char *text)
 {
+    nvtx_mark(text);
     if (!activity_on())
         return;
     struct activity a = activity_of(d, EV_RANGE, text);

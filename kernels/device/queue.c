@@ -7,7 +7,7 @@
 
 /* Turns of looking before a side sleeps: about as long as a small kernel takes. More only takes the core from the other
  * side when there are more threads than cores. */
-enum { SPIN = 40, LINE = 64 };
+enum { SPIN = 20, LINE = 64 };
 
 struct queue {
     _Alignas(LINE) _Atomic uint64_t tail; /* host's */
