@@ -132,7 +132,7 @@ static void judge_one(struct judge *j, const struct measured *m, const struct me
 {
     double value = m->v[0].value, limit = limit_of(j, value, base && base->n ? base->v[0].value : 0);
     bool holds = j->r->op->holds(value, limit);
-    bool noisy = j->r->baseline && !rule_counts(j->r);
+    bool noisy = j->r->baseline && j->r->table->columns[j->r->column].unit != UNIT_COUNT;
     if (holds)
         verdict(j, pass, &value, &limit, "");
     else if (noisy)
@@ -155,6 +155,8 @@ static const char *obstacle(const struct judge *j, const struct facts *mine, con
         return arena_printf(a, "the baseline does not hold \"%s\": write it again with these rules", rule_subject(j->r, a));
     if (base->missing)
         return arena_printf(a, "in the baseline: %s", base->missing);
+    if (rule_counts(j->r) && j->b->units.whole != j->units.whole)
+        return "not comparable with the baseline: only one of the two has steps";
     if (!rule_counts(j->r) && j->b->units.tokens && j->units.tokens) {
         int64_t b = j->b->units.tokens * j->units.n[UNIT_STEPS], t = j->units.tokens * j->b->units.n[UNIT_STEPS];
         if (b != t)
