@@ -47,6 +47,7 @@ struct device_ops {
     void (*event_close)(struct dev_event *ev);              /* records and waits in queues still happen */
     bool (*event_done)(struct dev_event *ev);               /* the latest record; true when there is none */
     void (*event_wait)(struct dev_event *ev);
+    int64_t (*event_time)(const struct dev_event *ev); /* of the latest record, once it is done */
     int64_t (*now)(struct device *d);
 };
 

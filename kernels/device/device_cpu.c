@@ -45,6 +45,7 @@ struct lane { /* stream.impl */
  * queue needs it. */
 struct mark { /* dev_event.impl */
     _Atomic uint32_t done, waiters, users;
+    _Atomic int64_t when; /* of the record that `done` names */
 };
 
 static bool available(void)
@@ -109,9 +110,16 @@ static void event_wait(struct dev_event *ev)
     wait_for(ev->impl, ev->latest);
 }
 
+static int64_t event_time(const struct dev_event *ev)
+{
+    const struct mark *m = ev->impl;
+    return atomic_load(&m->when);
+}
+
 static void run_record(struct entry *x)
 {
     struct mark *m = x->w.event;
+    atomic_store(&m->when, clock_now());
     atomic_store(&m->done, x->w.generation);
     if (atomic_load(&m->waiters))
         futex_wake(&m->done, INT_MAX);
@@ -329,6 +337,7 @@ static const struct device_ops ops = {
     .event_close = event_close,
     .event_done = event_done,
     .event_wait = event_wait,
+    .event_time = event_time,
     .now = now,
 };
 

@@ -74,3 +74,8 @@ void dev_event_sync(struct dev_event *ev, const struct site *site)
     ops->event_wait(ev);
     api_end_wait(&c, "deviceEventSynchronize", SYNC_EVENT, busy, NULL, site);
 }
+
+int64_t dev_event_time(const struct dev_event *ev)
+{
+    return ev->d->backend->ops->event_time(ev);
+}
