@@ -67,17 +67,21 @@ const char *facts_get(const struct facts *f, const char *key)
     return NULL;
 }
 
+/* Do the two statements contradict each other? Only the backend must be stated on both sides, or on none. */
+static bool contradict(const char *key, const char *x, const char *y)
+{
+    if (x && y)
+        return strcmp(x, y) != 0;
+    return (x || y) && strcmp(key, "backend") == 0;
+}
+
 const char *facts_differ(const struct facts *before, const struct facts *after, struct arena *a)
 {
     const char *why = NULL;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *x = facts_get(before, keys[i].key), *y = facts_get(after, keys[i].key);
-        bool backend = i == 0;
-        if ((!backend && (!x || !y)) || (x && y && strcmp(x, y) == 0) || (!x && !y))
-            continue;
-        x = x ? x : "unknown";
-        y = y ? y : "unknown";
-        why = arena_printf(a, "%s%s%s %s against %s", why ? why : "", why ? ", " : "", keys[i].what, y, x);
+        if (contradict(keys[i].key, x, y))
+            why = arena_printf(a, "%s%s%s %s against %s", why ? why : "", why ? ", " : "", keys[i].what, y ? y : "unknown", x ? x : "unknown");
     }
-    return why ? arena_printf(a, "not comparable with the baseline: %s", why) : NULL;
+    return why ? arena_printf(a, "not comparable: %s", why) : NULL;
 }

@@ -100,20 +100,29 @@ static bool take_string(struct scan *s)
     return true;
 }
 
-/* The next word: letters, digits, '_', '.'; or a run of operator characters; or one other character. "" at the end. */
+/* The words of the language by their first character: a name or number, an operator, or one other character. */
+static bool name_char(int c)
+{
+    return isalnum(c) || c == '_' || c == '.';
+}
+
+static bool operator_char(int c)
+{
+    return c == '<' || c == '>' || c == '=';
+}
+
+/* The next word into s->word, "" at the end of the line; returns where it began. */
 static const char *take(struct scan *s)
 {
     skip_space(s);
     size_t n = 0;
     const char *start = s->p;
-    if (isalnum((unsigned char)*s->p) || *s->p == '_' || *s->p == '.')
-        while ((isalnum((unsigned char)*s->p) || *s->p == '_' || *s->p == '.') && n + 1 < WORD_MAX)
-            s->word[n++] = *s->p++;
-    else if (*s->p && strchr("<>=", *s->p))
-        while (*s->p && strchr("<>=", *s->p) && n + 1 < WORD_MAX)
-            s->word[n++] = *s->p++;
-    else if (*s->p)
+    bool (*more)(int) = name_char((unsigned char)*start) ? name_char : operator_char((unsigned char)*start) ? operator_char : NULL;
+    do {
+        if (!*s->p)
+            break;
         s->word[n++] = *s->p++;
+    } while (more && more((unsigned char)*s->p) && n + 1 < WORD_MAX);
     s->word[n] = '\0';
     return start;
 }
