@@ -40,7 +40,7 @@ bool recurrent_context(struct arena *a, const int64_t *cu, int64_t entries, int 
     for (int64_t i = 1; i < entries; i++) {
         if (cu[i - 1] <= begin)
             first_start = cu[i - 1];
-        if (cu[i] <= begin || cu[i - 1] >= end)
+        if (cu[i] <= begin || cu[i - 1] >= end || cu[i] == cu[i - 1])
             continue;
         last_end = cu[i];
         out->local_cu[++out->segments] = (cu[i] < end ? cu[i] : end) - begin;
