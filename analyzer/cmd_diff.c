@@ -45,7 +45,7 @@ static bool print(const struct diff_side *s, const struct diff_kind *k, const st
     if (why)
         return fail(e, ERR_UNDECIDED, "%s", why);
     struct table out = {0};
-    bool ok = k->fill(s, &out, e) && output_table(&out, oo, e);
+    bool ok = k->fill(s, &out, e) && output_table(&out, NULL, oo, e);
     table_free(&out);
     return ok;
 }

@@ -44,7 +44,7 @@ static enum status judge(const struct trace *t, const struct args *a, struct rul
     struct table table = {0};
     struct gate_result got = {0};
     bool ok = (!a->baseline || baseline_open(a->baseline, &t->opts, rules, &b, e)) &&
-              gate_run(t, a->files.v, a->files.n, rules, a->baseline ? &b : NULL, &table, &got, e) && output_table(&table, out, e);
+              gate_run(t, a->files.v, a->files.n, rules, a->baseline ? &b : NULL, &table, &got, e) && output_table(&table, NULL, out, e);
     table_free(&table);
     baseline_close(&b);
     if (!ok)
