@@ -1,0 +1,82 @@
+/* elementwise.c - one loop each. */
+#include "kernels/ops/elementwise.h"
+#include "kernels/ops/hot.h"
+
+HOT void elementwise_add_cpu(const struct elementwise_args *a)
+{
+    for (int64_t i = 0; i < a->n; i++)
+        a->y[i] = a->x[i] + a->z[i];
+}
+
+HOT void elementwise_axpy_cpu(const struct elementwise_args *a)
+{
+    for (int64_t i = 0; i < a->n; i++)
+        a->y[i] += a->alpha * a->x[i];
+}
+
+HOT void elementwise_scale_cpu(const struct elementwise_args *a)
+{
+    for (int64_t i = 0; i < a->n; i++)
+        a->y[i] = a->alpha * a->x[i];
+}
+
+HOT void elementwise_fill_cpu(const struct elementwise_args *a)
+{
+    for (int64_t i = 0; i < a->n; i++)
+        a->y[i] = a->alpha;
+}
+
+/* FLOPS and BYTES are per element. */
+#define ELEMENTWISE(NAME, FLOPS, BYTES)                                                                                                              \
+    static void NAME##_run(const void *args)                                                                                                         \
+    {                                                                                                                                                \
+        elementwise_##NAME##_cpu(args);                                                                                                              \
+    }                                                                                                                                                \
+    static struct cost NAME##_price(const void *args)                                                                                                \
+    {                                                                                                                                                \
+        double n = (double)((const struct elementwise_args *)args)->n;                                                                               \
+        return (struct cost){(FLOPS)*n, (BYTES)*n};                                                                                                  \
+    }                                                                                                                                                \
+    static const struct kernel NAME##_kernel = {"elementwise_" #NAME, NAME##_run, NAME##_price}
+
+ELEMENTWISE(add, 1, 12);
+ELEMENTWISE(axpy, 2, 12);
+ELEMENTWISE(scale, 1, 8);
+ELEMENTWISE(fill, 0, 4);
+
+void op_elementwise_add(struct stream *s, const float *x, const float *z, float *y, int64_t n)
+{
+    DEV_LAUNCH(s, add_kernel, (struct elementwise_args){.x = x, .z = z, .y = y, .n = n});
+}
+
+void op_elementwise_axpy(struct stream *s, float alpha, const float *x, float *y, int64_t n)
+{
+    DEV_LAUNCH(s, axpy_kernel, (struct elementwise_args){.x = x, .y = y, .n = n, .alpha = alpha});
+}
+
+void op_elementwise_scale(struct stream *s, float alpha, const float *x, float *y, int64_t n)
+{
+    DEV_LAUNCH(s, scale_kernel, (struct elementwise_args){.x = x, .y = y, .n = n, .alpha = alpha});
+}
+
+void op_elementwise_fill(struct stream *s, float alpha, float *y, int64_t n)
+{
+    DEV_LAUNCH(s, fill_kernel, (struct elementwise_args){.y = y, .n = n, .alpha = alpha});
+}
+
+HOT void elementwise_sumsq_cpu(const struct elementwise_sumsq_args *a)
+{
+    float slope = (float)(2 * a->factor);
+    *a->sum += a->factor * dot_f(a->x, a->x, a->n);
+    if (a->dx)
+        for (int64_t i = 0; i < a->n; i++)
+            a->dx[i] = slope * a->x[i];
+}
+
+struct cost elementwise_sumsq_cost(const struct elementwise_sumsq_args *a)
+{
+    double n = (double)a->n;
+    return (struct cost){(a->dx ? 3 : 2) * n, (a->dx ? 8 : 4) * n + 16};
+}
+
+OP_DEFINE(elementwise_sumsq);
