@@ -5,15 +5,15 @@
  * the file must give ok = 0.
  */
 #pragma once
-#include "kernels/vectors/json.h"
+#include "kernels/vectors/jtree.h"
 #include "schemas/table.h"
 
 struct vector_form {
     const char *name; /* as in the README of the vectors: "gdn_core" */
     const char *what; /* one line */
-    bool (*sniff)(const struct json *root);
+    bool (*sniff)(const struct jtree *root);
     /* false: the file does not have this form after all, or something broke (*e says where and what). */
-    bool (*run)(const struct json *root, const char *file, struct table *t, struct err *e);
+    bool (*run)(const struct jtree *root, const char *file, struct table *t, struct err *e);
 };
 extern const struct vector_form *const vector_forms[]; /* ends with NULL; made by the Makefile */
 
@@ -36,16 +36,16 @@ void vec_check(const struct vec_out *o, const char *quantity, bool ok);
 
 /* A tensor as float (for our kernels) or double (to compare with), in the arena; n elements are wanted. Not of that
  * size, or not numbers: fails with the key. */
-float *vec_f32(const struct json *object, const char *key, size_t n, struct arena *a, struct err *e);
-double *vec_f64(const struct json *object, const char *key, size_t n, struct arena *a, struct err *e);
-int64_t *vec_i64(const struct json *object, const char *key, size_t *n, struct arena *a, struct err *e);
+float *vec_f32(const struct jtree *object, const char *key, size_t n, struct arena *a, struct err *e);
+double *vec_f64(const struct jtree *object, const char *key, size_t n, struct arena *a, struct err *e);
+int64_t *vec_i64(const struct jtree *object, const char *key, size_t *n, struct arena *a, struct err *e);
 float *vec_to_f32(const double *v, size_t n, struct arena *a);
 /* A whole number in lo .. hi, or fails with the key. */
-bool vec_int(const struct json *object, const char *key, int64_t lo, int64_t hi, int64_t *value, struct err *e);
+bool vec_int(const struct jtree *object, const char *key, int64_t lo, int64_t hi, int64_t *value, struct err *e);
 /* cu_seqlens that start at 0 and ascend: *n segments. */
-int64_t *vec_cu(const struct json *object, const char *key, int *n, struct arena *a, struct err *e);
+int64_t *vec_cu(const struct jtree *object, const char *key, int *n, struct arena *a, struct err *e);
 
 /* Has the object all of these keys (a list that ends with NULL)? */
-bool vec_has(const struct json *object, const char *const *keys);
+bool vec_has(const struct jtree *object, const char *const *keys);
 /* The list of cases of a file {doc, cases[]}; NULL when it is not of that shape or empty. */
-const struct json *vec_cases(const struct json *root);
+const struct jtree *vec_cases(const struct jtree *root);
