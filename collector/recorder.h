@@ -75,6 +75,6 @@ void recorder_free(struct recorder *r);
 struct recorder_stats {
     int64_t events, lost, bytes_peak; /* written; dropped; of the rings */
     int64_t writer_ns;                /* CPU time of the writer thread; known after recorder_close */
-    const char *path;                 /* of the file; NULL: none */
+    const char *path;                 /* of the file; NULL: none; known after recorder_close */
 };
 struct recorder_stats recorder_stats(const struct recorder *r);

@@ -1,0 +1,102 @@
+/* inject.c - the doors of the library; whoever opens one first starts the one recorder of the process.
+ *
+ *   LD_PRELOAD ------------> load()
+ *   CUDA_INJECTION64_PATH -> InitializeInjection          all with CPSCOPE_OUT set, else nothing happens
+ *   NVTX_INJECTION64_PATH -> InitializeInjectionNvtx2
+ */
+#include "collector/nvtx.h"
+#include "collector/recorder.h"
+#include "schemas/env.h"
+#include "schemas/opt.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DOOR __attribute__((visibility("default"))) int
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct recorder *recorder; /* NULL: this process is not recorded */
+
+/* Bits of the kinds in a list; 0 = all. cpscope record has looked at the names already. */
+static uint32_t kinds_of(const char *list)
+{
+    uint32_t mask = 0;
+    for (const char *p = list; p && *p;) {
+        size_t n = strcspn(p, ",");
+        for (int k = 0; k < EV_NKINDS; k++)
+            if (strlen(ev_kind_name((enum ev_kind)k)) == n && strncmp(p, ev_kind_name((enum ev_kind)k), n) == 0)
+                mask |= 1u << k;
+        p += n + (p[n] == ',');
+    }
+    return mask;
+}
+
+static void before_fork(void)
+{
+    recorder_fork_before(recorder);
+}
+
+static void after_fork(void)
+{
+    recorder_fork_after(recorder);
+}
+
+static void in_child(void)
+{
+    recorder_fork_in_child(recorder);
+    for (const struct event_source *const *s = event_sources; *s; s++)
+        if ((*s)->forked)
+            (*s)->forked(recorder);
+}
+
+static void start(void)
+{
+    const char *out = getenv(ENV_OUT), *force = getenv(ENV_FORCE);
+    int saved = errno;
+    struct recorder_config c = {
+        .out = out, .kinds = kinds_of(getenv(ENV_KINDS)), .command = getenv(ENV_COMMAND), .stack_threshold = getenv(ENV_STACK_THRESHOLD)};
+    if (force && !opt_int(force, &c.replace_before))
+        c.replace_before = 0;
+    recorder = out && *out ? recorder_open(&c) : NULL;
+    if (recorder) {
+        for (const struct event_source *const *s = event_sources; *s; s++)
+            (*s)->start(recorder);
+        pthread_atfork(before_fork, after_fork, in_child);
+    }
+    errno = saved;
+}
+
+__attribute__((constructor)) static void load(void)
+{
+    pthread_once(&once, start);
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+    if (!recorder)
+        return;
+    for (const struct event_source *const *s = event_sources; *s; s++)
+        if ((*s)->stop)
+            (*s)->stop(recorder);
+    recorder_close(recorder);
+}
+
+DOOR InitializeInjection(void);
+DOOR InitializeInjectionNvtx2(nvtx_export_fn *table_of);
+
+/* CUDA's driver calls it in cuInit; 1 is success there. */
+DOOR InitializeInjection(void)
+{
+    pthread_once(&once, start);
+    return 1;
+}
+
+/* NVTX calls it at the first use in each shared object that has NVTX in it; 0 makes that object go on without a tool. */
+DOOR InitializeInjectionNvtx2(nvtx_export_fn *table_of)
+{
+    pthread_once(&once, start);
+    return recorder && nvtx_attach(recorder, table_of);
+}

@@ -1,0 +1,17 @@
+/* nvtx.h - the door between NVTX's injection entry point (inject.c) and its source. */
+#pragma once
+#include "collector/recorder.h"
+
+typedef const void *nvtx_export_fn(uint32_t table); /* as NVTX hands it over */
+
+#ifdef HAVE_NVTX
+/* Puts our handlers into the tables of one shared object. false: they have another form. */
+bool nvtx_attach(struct recorder *r, nvtx_export_fn *table_of);
+#else
+static inline bool nvtx_attach(struct recorder *r, nvtx_export_fn *table_of)
+{
+    (void)table_of;
+    recorder_degraded(r, "NVTX ranges are not recorded: this build of cpscope had no NVTX headers (make CUDA=/path/to/cuda)");
+    return false;
+}
+#endif

@@ -1,0 +1,206 @@
+/* ranges.c - each stack has a flag that its thread sets while it is in there: ranges_end() comes from another thread. */
+#include "collector/ranges.h"
+#include "schemas/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { DEEPEST = 1 << 16, FIRST_DEPTH = 64, PATIENCE = 1000 };
+
+struct open_range {
+    int64_t start;
+    const void *owner;
+    const char *domain, *name;
+};
+
+struct stack {
+    struct open_range *v;
+    size_t n, cap;
+    int32_t tid;
+    atomic_flag busy;
+    struct recorder *r;
+    struct stack *next; /* of all, newest first; stacks of ended threads are used again */
+    bool free;
+};
+
+static __thread struct stack *mine __attribute__((tls_model("initial-exec")));
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of `free` */
+static struct stack *stacks;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static _Atomic int64_t unbalanced;
+
+static void emit(struct stack *s, const struct open_range *o, int64_t end, int32_t tid)
+{
+    struct activity a = ACTIVITY_NONE;
+    a.what = ACT_EVENT;
+    a.kind = EV_RANGE;
+    a.start = o->start;
+    a.end = end;
+    a.name = o->name;
+    a.group = o->domain;
+    recorder_emit_as(s->r, &a, (struct emit_as){.tid = tid, .flavour = RANGE_PUSH_POP});
+}
+
+/* Ends all of a stack that the caller has to itself; how many. */
+static size_t end_all(struct stack *s)
+{
+    size_t n = s->n;
+    int64_t now = n ? clock_now() : 0;
+    while (s->n)
+        emit(s, &s->v[--s->n], now, s->tid);
+    return n;
+}
+
+static void say_open(struct recorder *r, size_t n, const char *where)
+{
+    char text[120];
+    snprintf(text, sizeof text, "%zu range%s still open %s: ended there in the trace", n, n == 1 ? " was" : "s were", where);
+    if (n)
+        recorder_degraded(r, text);
+}
+
+static void thread_ended(void *stack)
+{
+    struct stack *s = stack;
+    say_open(s->r, end_all(s), "when a thread ended");
+    mine = NULL;
+    pthread_mutex_lock(&lock);
+    s->free = true;
+    pthread_mutex_unlock(&lock);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&key, thread_ended);
+}
+
+static struct stack *new_stack(struct recorder *r)
+{
+    int saved = errno;
+    pthread_once(&once, make_key);
+    pthread_mutex_lock(&lock);
+    struct stack *s = stacks;
+    while (s && !s->free)
+        s = s->next;
+    if (!s && (s = calloc(1, sizeof *s))) {
+        s->next = stacks;
+        stacks = s;
+    }
+    if (s) {
+        s->free = false;
+        s->r = r;
+        s->tid = (int32_t)syscall(SYS_gettid);
+        pthread_setspecific(key, s);
+        mine = s;
+    }
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+    return s;
+}
+
+static bool enter(struct stack *s)
+{
+    return s && !atomic_flag_test_and_set_explicit(&s->busy, memory_order_acquire);
+}
+
+static void leave(struct stack *s)
+{
+    atomic_flag_clear_explicit(&s->busy, memory_order_release);
+}
+
+static bool room(struct stack *s)
+{
+    if (s->n < s->cap)
+        return true;
+    size_t cap = s->cap ? s->cap * 2 : FIRST_DEPTH;
+    struct open_range *v = cap <= DEEPEST ? realloc(s->v, cap * sizeof *v) : NULL;
+    if (v) {
+        s->v = v;
+        s->cap = cap;
+    }
+    return v != NULL;
+}
+
+static int depth_of(const struct stack *s, const void *owner)
+{
+    int n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        n += s->v[i].owner == owner;
+    return n;
+}
+
+int ranges_push(struct recorder *r, const void *owner, const char *domain, const char *name)
+{
+    struct stack *s = mine ? mine : new_stack(r);
+    if (!enter(s))
+        return -1;
+    int depth = -1;
+    if (room(s)) {
+        depth = depth_of(s, owner);
+        s->v[s->n++] = (struct open_range){clock_now(), owner, domain, name};
+    }
+    leave(s);
+    return depth;
+}
+
+int ranges_pop(struct recorder *r, const void *owner)
+{
+    struct stack *s = mine ? mine : new_stack(r);
+    if (!enter(s))
+        return -1;
+    size_t i = s->n;
+    while (i && s->v[i - 1].owner != owner)
+        i--;
+    int depth = i ? depth_of(s, owner) - 1 : -1;
+    if (i) {
+        struct open_range o = s->v[i - 1];
+        for (s->n--; i <= s->n; i++)
+            s->v[i - 1] = s->v[i];
+        emit(s, &o, clock_now(), 0);
+    } else
+        atomic_fetch_add(&unbalanced, 1);
+    leave(s);
+    return depth;
+}
+
+void ranges_end(struct recorder *r)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&lock);
+    for (struct stack *s = stacks; s; s = s->next) {
+        int tries = 0;
+        while (!enter(s) && ++tries < PATIENCE)
+            sched_yield();
+        if (tries < PATIENCE) {
+            n += end_all(s);
+            leave(s);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    say_open(r, n, "at the end");
+    int64_t odd = atomic_exchange(&unbalanced, 0);
+    char text[100];
+    snprintf(text, sizeof text, "%lld pops of ranges had no push: left out", (long long)odd);
+    if (odd)
+        recorder_degraded(r, text);
+}
+
+void ranges_forked(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    for (struct stack *s = stacks; s; s = s->next) {
+        s->n = 0;
+        s->free = s != mine;
+        atomic_flag_clear(&s->busy);
+    }
+    if (mine)
+        mine->tid = (int32_t)syscall(SYS_gettid);
+    atomic_store(&unbalanced, 0);
+}

@@ -1,0 +1,52 @@
+/* recorder_parts.h - what recorder.c (the emitting threads) and writer.c (the writer thread) share. */
+#pragma once
+#include "collector/recorder.h"
+#include "collector/ring.h"
+#include "schemas/launch.h"
+
+#include <pthread.h>
+
+enum { FACTS_MAX = 256, DEGRADED_MAX = 2048, RINGS_CLOSED = 1 };
+
+struct fact {
+    char *key, *value;
+};
+
+struct recorder {
+    /* Changes when the rings of before are no longer to be used: closed (RINGS_CLOSED) or forked. Read at each emit. */
+    _Atomic uint64_t generation;
+    uint32_t kinds;
+    struct pool pool;
+    _Atomic(struct ring *) rings;
+    pthread_key_t key; /* its destructor tells that a thread ended */
+
+    char *out, *command, *stack_threshold;
+    int64_t replace_before;
+    size_t memory_cap;
+
+    pthread_mutex_t lock; /* rings being added, facts, start and end of the writer; never held over a call that blocks */
+    pthread_cond_t wake;  /* to the writer: closing; from it: ended */
+    pthread_mutex_t gate; /* held by the writer while it is inside SQLite, and around a fork */
+    struct fact facts[FACTS_MAX];
+    size_t nfacts;
+    char degraded[DEGRADED_MAX];
+    _Atomic uint32_t news; /* counts changes of facts and degraded */
+    bool started, closing, ended;
+    pthread_t thread;
+
+    int64_t t0;                   /* clock_now() at the start, with the wall clock around it */
+    int64_t realtime[3];          /* clock, CLOCK_REALTIME, clock */
+    _Atomic int64_t in_signal;    /* events dropped because they came out of a signal handler inside an emit */
+    _Atomic int64_t events, lost; /* written to the file; dropped */
+    int64_t writer_ns;
+    char path[4096]; /* of the file, once there is one */
+};
+
+/* The writer thread: from the first event to the finished file. */
+void *writer_main(void *recorder);
+
+/* One line on stderr, "cpscope: ..."; not through stdio, whose lock the program may hold. */
+void recorder_say(const char *text);
+
+/* A reading of the wall clock between two of ours. */
+void recorder_clocks(int64_t reading[3]);

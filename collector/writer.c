@@ -1,0 +1,275 @@
+/* writer.c - the writer thread: drains the rings, turns events into rows, commits them several times a second.
+ *
+ * A batch is one transaction: BATCH events or what came in COMMIT_NS, so that a killed program loses less than that and a
+ * fork waits no longer than one batch takes. The thread polls: waking it would cost the program a system call per event.
+ */
+#include "collector/recorder_parts.h"
+#include "collector/feed.h"
+#include "collector/writer_file.h"
+#include "schemas/arena.h"
+#include "schemas/clock.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { BATCH = 8192, TURN = 4096, NICE = -10 };
+enum { COMMIT_NS = 100000000, FACTS_NS = 500000000, POLL_NS = 10000000, POLL_IDLE_NS = 40000000 };
+
+struct writer {
+    struct recorder *r;
+    struct tracedata d;
+    struct feed feed;
+    struct tracefile *file; /* NULL before the first event */
+    uint32_t news;          /* r->news as written */
+    size_t memory;          /* d.nmemory, as written */
+    int64_t committed, facts_at, checked;
+    bool losing; /* events were dropped since the last look as well */
+    bool broken; /* the file cannot be written any more */
+    int64_t threads;
+};
+
+/* The mutex that this thread holds, for the way out when memory ends. */
+static _Thread_local pthread_mutex_t *held;
+static _Thread_local struct writer *current;
+
+static void take(pthread_mutex_t *m)
+{
+    pthread_mutex_lock(m);
+    held = m;
+}
+
+static void release(pthread_mutex_t *m)
+{
+    held = NULL;
+    pthread_mutex_unlock(m);
+}
+
+/* The recorder stands aside: the rings take nothing more, and what is in them is of no use. */
+static void stand_aside(struct writer *w, const char *why)
+{
+    char text[1100];
+    snprintf(text, sizeof text, "%s; recording stops here", why);
+    recorder_say(text);
+    atomic_store(&w->r->generation, RINGS_CLOSED);
+    w->broken = true;
+}
+
+static void end(struct recorder *r)
+{
+    struct rusage use;
+    getrusage(RUSAGE_THREAD, &use);
+    pthread_mutex_lock(&r->lock);
+    r->writer_ns = (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * INT64_C(1000000000) + (use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1000;
+    r->ended = true;
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void memory_ended(void)
+{
+    if (held)
+        release(held);
+    stand_aside(current, "out of memory");
+    end(current->r);
+    pthread_exit(NULL);
+}
+
+/* The name as it is now: threads are often named after their first event. */
+static uint32_t thread_of(struct writer *w, const struct ring *g)
+{
+    char path[64], name[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/comm", g->tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, name, sizeof name - 1);
+    if (fd >= 0)
+        close(fd);
+    name[n > 0 ? n - 1 : 0] = '\0';
+    w->threads++;
+    return tracedata_thread(&w->d, w->feed.process, g->tid, *name ? name : g->name);
+}
+
+static void facts(struct writer *w, int64_t now)
+{
+    struct recorder *r = w->r;
+    w->news = atomic_load(&r->news);
+    w->memory = w->d.nmemory;
+    w->facts_at = now;
+    take(&r->lock);
+    for (size_t i = 0; i < r->nfacts; i++)
+        tracedata_meta(&w->d, r->facts[i].key, r->facts[i].value);
+    if (*r->degraded)
+        tracedata_meta(&w->d, "degraded", r->degraded);
+    release(&r->lock);
+}
+
+static bool open_file(struct writer *w, struct err *e)
+{
+    struct recorder *r = w->r;
+    facts(w, clock_now());
+    if (writer_file_simulated(&w->d))
+        writer_file_virtual(&w->d);
+    take(&r->gate);
+    w->file = writer_file_open(r, &w->d, r->path, sizeof r->path, e);
+    release(&r->gate);
+    return w->file != NULL;
+}
+
+static void commit(struct writer *w)
+{
+    struct err e = {0};
+    struct recorder *r = w->r;
+    int64_t events = (int64_t)w->d.n, now = clock_now();
+    w->committed = now;
+    if (!events || w->broken) {
+        w->d.n = 0;
+        return;
+    }
+    bool fresh = !w->file, due = fresh || now - w->facts_at > FACTS_NS;
+    due = due && (fresh || w->news != atomic_load(&r->news) || w->memory != w->d.nmemory);
+    if (due && !fresh)
+        facts(w, now);
+    bool ok = w->file || open_file(w, &e);
+    take(&r->gate);
+    ok = ok && (!due || tracefile_facts(w->file, &w->d, &e)) && tracefile_append(&w->d, w->file, &e);
+    release(&r->gate);
+    if (ok)
+        atomic_fetch_add(&r->events, events);
+    else
+        stand_aside(w, e.msg);
+}
+
+/* What this ring has, up to a turn's worth. */
+static size_t drain_ring(struct writer *w, struct ring *g)
+{
+    int state = atomic_load_explicit(&g->state, memory_order_acquire);
+    if (state == RING_FREE)
+        return 0;
+    size_t n = 0;
+    const struct slot *s = NULL;
+    for (; n < TURN && (s = ring_next(g, &w->r->pool)); n++) {
+        if (!g->thread)
+            g->thread = thread_of(w, g);
+        feed_slot(&w->feed, s, g->thread);
+        if (w->d.n >= BATCH)
+            commit(w);
+    }
+    if (!s && state == RING_DONE) {
+        g->thread = 0;
+        atomic_store_explicit(&g->state, RING_FREE, memory_order_release);
+    }
+    return n;
+}
+
+static size_t drain(struct writer *w)
+{
+    size_t n = 0;
+    for (struct ring *g = atomic_load_explicit(&w->r->rings, memory_order_acquire); g; g = atomic_load(&g->next))
+        n += drain_ring(w, g);
+    return n;
+}
+
+/* Events dropped since the last look: one row of loss for as long as it goes on. */
+static void count_losses(struct writer *w)
+{
+    struct recorder *r = w->r;
+    struct tracedata *d = &w->d;
+    int64_t lost = atomic_exchange(&r->in_signal, 0), now = clock_now();
+    for (struct ring *g = atomic_load(&r->rings); g; g = atomic_load(&g->next)) {
+        int64_t seen = atomic_load_explicit(&g->lost, memory_order_relaxed);
+        lost += seen - g->lost_seen;
+        g->lost_seen = seen;
+    }
+    if (lost && w->losing) {
+        d->loss[d->nloss - 1].count += lost;
+        d->loss[d->nloss - 1].end = now - d->t0;
+    } else if (lost)
+        tracedata_loss(d, "events dropped: the writer could not keep up and the memory for waiting events was full", lost, w->checked - d->t0,
+                       now - d->t0);
+    if (lost)
+        atomic_fetch_add(&r->news, 1);
+    atomic_fetch_add(&r->lost, lost);
+    w->losing = lost > 0;
+    w->checked = now;
+}
+
+static bool closing(struct recorder *r)
+{
+    pthread_mutex_lock(&r->lock);
+    bool yes = r->closing;
+    pthread_mutex_unlock(&r->lock);
+    return yes;
+}
+
+static void pause_for(struct recorder *r, int64_t ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ns;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&r->lock);
+    if (!r->closing)
+        pthread_cond_timedwait(&r->wake, &r->lock, &until);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void work(struct writer *w)
+{
+    struct recorder *r = w->r;
+    for (bool last = false; !last && !w->broken;) {
+        last = closing(r);
+        size_t n = drain(w);
+        while (last && drain(w))
+            ;
+        count_losses(w);
+        if (last || clock_now() - w->committed > COMMIT_NS)
+            commit(w);
+        if (!last && n < TURN)
+            pause_for(r, n ? POLL_NS : POLL_IDLE_NS);
+    }
+}
+
+static void finish(struct writer *w)
+{
+    struct recorder *r = w->r;
+    struct err e = {0};
+    if (!w->file)
+        return;
+    facts(w, clock_now());
+    writer_file_costs(r, &w->d, w->threads);
+    take(&r->gate);
+    bool ok = w->broken ? tracefile_facts(w->file, &w->d, &e) : tracefile_finish(w->file, &w->d, &e);
+    if (w->broken)
+        tracefile_close(w->file);
+    release(&r->gate);
+    if (!ok && !w->broken)
+        recorder_say(e.msg);
+}
+
+void *writer_main(void *recorder)
+{
+    struct recorder *r = recorder;
+    struct writer w = {.r = r, .committed = clock_now(), .checked = r->t0};
+    struct launch l = launch_env();
+    char host[256] = "";
+    current = &w;
+    arena_exhausted = memory_ended;
+    prctl(PR_SET_NAME, "cpscope");
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE); /* where allowed: on full cores the rings would fill up */
+    gethostname(host, sizeof host - 1);
+    tracedata_init(&w.d);
+    w.d.t0 = r->t0;
+    feed_init(&w.feed, &w.d, tracedata_process(&w.d, getpid(), host, l.rank), l.rank);
+    work(&w);
+    finish(&w);
+    feed_free(&w.feed);
+    tracedata_free(&w.d);
+    end(r);
+    return NULL;
+}

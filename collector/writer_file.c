@@ -1,0 +1,185 @@
+/* writer_file.c - see writer_file.h. */
+#include "collector/writer_file.h"
+#include "schemas/clock.h"
+#include "schemas/mask.h"
+#include "schemas/outname.h"
+#include "schemas/version.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* An earlier run's file goes when that was asked for; one of this run stays. */
+static void remove_old(const char *path, int64_t before)
+{
+    struct stat st;
+    if (before && stat(path, &st) == 0 && st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec < before)
+        unlink(path);
+}
+
+static bool claim(const struct recorder *r, char *path, size_t size, struct err *e)
+{
+    char name[4096];
+    struct launch l = launch_env();
+    if (!outname_expand(r->out, name, sizeof name, e))
+        return false;
+    for (int i = 0; i < OUTNAME_TRIES; i++) {
+        if (!outname_try(name, i, l, path, size))
+            return fail(e, ERR_FAIL, "%s: the file name is too long", name);
+        remove_old(path, r->replace_before);
+        int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            close(fd);
+            return true;
+        }
+        if (errno != EEXIST)
+            return fail(e, ERR_FAIL, "%s: cannot write: %s", path, strerror(errno));
+    }
+    return fail(e, ERR_FAIL, "%s: exists already, and so do the names derived from it", name);
+}
+
+/* The command line of this process, masked; a recorded child has another one than what was asked for. */
+static void own_command(struct tracedata *d)
+{
+    char text[16384];
+    const char *argv[1024];
+    size_t n = 0;
+    struct arena a = {0};
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (got <= 0)
+        return;
+    text[got] = '\0';
+    for (char *p = text; p < text + got && n < 1024; p += strlen(p) + 1)
+        argv[n++] = p;
+    tracedata_meta(d, "process_command", mask_command(&a, argv, n));
+    arena_free(&a);
+}
+
+static void clock_pair(struct tracedata *d, const int64_t reading[3])
+{
+    struct clock_row c = {intern_id(&d->strings, "realtime"), reading[0], reading[1], reading[2]};
+    ARRAY_PUSH(d->clocks, d->nclocks, d->clocks_cap, c);
+}
+
+static void number(struct tracedata *d, const char *key, int64_t v)
+{
+    if (v >= 0)
+        tracedata_metaf(d, key, "%lld", (long long)v);
+}
+
+static void kinds(struct tracedata *d, uint32_t mask)
+{
+    char text[400] = "";
+    for (int k = 0; k < EV_NKINDS; k++)
+        if (mask >> k & 1)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? "," : "", ev_kind_name((enum ev_kind)k));
+    tracedata_meta(d, "record_kinds", text);
+}
+
+static void first_facts(const struct recorder *r, struct tracedata *d)
+{
+    char host[256] = "";
+    struct launch l = launch_env();
+    gethostname(host, sizeof host - 1);
+    if (!tracedata_meta_get(d, "backend"))
+        tracedata_meta(d, "backend", "cpu"); /* ranges of a program that runs on this host */
+    tracedata_meta(d, "source_format", "cpscope");
+    tracedata_meta(d, "version", CPSCOPE_VERSION);
+    tracedata_meta(d, "host", host);
+    number(d, "pid", getpid());
+    number(d, "rank", l.rank);
+    number(d, "local_rank", l.local_rank);
+    if (!tracedata_meta_get(d, "world"))
+        number(d, "world", l.world);
+    if (r->command)
+        tracedata_meta(d, "command", r->command);
+    own_command(d);
+    if (r->stack_threshold)
+        tracedata_meta(d, "stack_threshold_ns", r->stack_threshold);
+    if (r->kinds != UINT32_MAX)
+        kinds(d, r->kinds);
+    number(d, "utc_epoch_ns", r->realtime[1]);
+    if (!writer_file_simulated(d))
+        clock_pair(d, r->realtime);
+}
+
+struct tracefile *writer_file_open(const struct recorder *r, struct tracedata *d, char *path, size_t size, struct err *e)
+{
+    first_facts(r, d);
+    struct tracefile *f = claim(r, path, size, e) ? tracefile_record(path, true, e) : NULL;
+    if (!f)
+        path[0] = '\0';
+    return f;
+}
+
+bool writer_file_simulated(const struct tracedata *d)
+{
+    const char *backend = tracedata_meta_get(d, "backend");
+    return backend && strcmp(backend, "sim") == 0;
+}
+
+/* The events that are there already were taken as of the real clock. */
+void writer_file_virtual(struct tracedata *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        d->ev[i].start += d->t0;
+        d->ev[i].end += d->t0;
+    }
+    for (size_t i = 0; i < d->nmemory; i++)
+        d->memory[i].time += d->t0;
+    d->t0 = 0;
+}
+
+/* ns of one emit with two readings of the clock, on warm memory, as in the measured program; -1: no memory. */
+static double emit_cost(void)
+{
+    enum { N = 4000 };
+    struct pool p;
+    struct ring g = {0};
+    struct activity a = ACTIVITY_NONE;
+    int64_t took = -1;
+    a.name = "calibration";
+    if (!pool_open(&p, (size_t)1 << 20))
+        return -1;
+    for (int turn = 0; turn < 2; turn++) { /* the first one touches the memory */
+        took = clock_now();
+        for (int i = 0; i < N; i++) {
+            a.start = clock_now();
+            a.end = clock_now();
+            ring_put(&g, &p, &a, 0, 0);
+        }
+        took = clock_now() - took;
+        ring_drop(&g, &p);
+    }
+    pool_close(&p);
+    return (double)took / N;
+}
+
+void writer_file_costs(const struct recorder *r, struct tracedata *d, int64_t threads)
+{
+    int64_t reading[3], events = atomic_load(&r->events);
+    struct rusage use;
+    recorder_clocks(reading);
+    double wall = (double)(reading[0] - r->t0), cost = emit_cost();
+    if (!writer_file_simulated(d))
+        clock_pair(d, reading);
+    getrusage(RUSAGE_THREAD, &use);
+    number(d, "record_events", events);
+    number(d, "record_lost", atomic_load(&r->lost));
+    number(d, "record_threads", threads);
+    number(d, "record_wall_ns", reading[0] - r->t0);
+    number(d, "record_writer_cpu_ns",
+           (use.ru_utime.tv_sec + use.ru_stime.tv_sec) * INT64_C(1000000000) + (use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1000);
+    if (cost >= 0)
+        tracedata_metaf(d, "record_cost_ns_per_event", "%.1f", cost);
+    if (cost >= 0 && wall > 0 && threads > 0)
+        tracedata_metaf(d, "record_cost_pct", "%.4f", 100.0 * (double)events * cost / (wall * (double)threads));
+}
