@@ -1,0 +1,88 @@
+/* import.c - which importer takes a file, and what is said about what it could not take. */
+#include "analyzer/import.h"
+#include "schemas/tracefile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct importer *choose(const struct input *in)
+{
+    const struct importer *best = NULL;
+    enum sniffed surest = SNIFF_NO;
+    for (size_t i = 0; importers[i]; i++) {
+        enum sniffed s = importers[i]->sniff(in);
+        if (s > surest) {
+            surest = s;
+            best = importers[i];
+        }
+    }
+    return best;
+}
+
+/* What a file is that nobody takes, from its first bytes. */
+static const char *looks_like(const struct input *in)
+{
+    static const struct {
+        const char *magic;
+        size_t n;
+        const char *what;
+    } magics[] = {{"SQLite format 3", 16, "an SQLite database without the tables of a trace, or a damaged one"},
+                  {"PK\3\4", 4, "a zip archive; unpack it first"},
+                  {"\x7f"
+                   "ELF",
+                   4, "a program"},
+                  {"\x89PNG", 4, "a picture"},
+                  {"<", 1, "HTML or XML"},
+                  {"BZh", 3, "a bzip2 file; unpack it first"},
+                  {"\xfd"
+                   "7zXZ",
+                   5, "an xz file; unpack it first"}};
+    if (in->nhead == 0)
+        return input_cut(in) ? input_cut(in) : "an empty file";
+    size_t zeros = 0;
+    while (zeros < in->nhead && in->head[zeros] == 0)
+        zeros++;
+    if (zeros == in->nhead)
+        return "nothing but zero bytes, as an interrupted export leaves them";
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if (in->nhead >= magics[i].n && memcmp(in->head, magics[i].magic, magics[i].n) == 0)
+            return magics[i].what;
+    return memchr(in->head, 0, in->nhead) ? "binary data of an unknown kind" : "text, but not JSON";
+}
+
+void import_warn(const char *path, const struct tracedata *d, size_t from)
+{
+    if (from >= d->nloss)
+        return;
+    struct err line = {0}; /* its message is cut, and free of control characters */
+    char text[sizeof line.msg];
+    size_t n = 0;
+    for (size_t i = from; i < d->nloss && n < sizeof text; i++) {
+        const char *reason = intern_str(&d->strings, d->loss[i].reason), *sep = i > from ? "; " : "";
+        if (d->loss[i].count >= 0)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s (%lld)", sep, reason, (long long)d->loss[i].count);
+        else
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", sep, reason);
+    }
+    fail(&line, ERR_FAIL, "%s: warning: %s", path, text);
+    fprintf(stderr, "cpscope: %s\n", line.msg);
+}
+
+bool import_file(const char *path, struct tracedata *d, struct err *e)
+{
+    struct input in = {0};
+    if (!input_open(&in, path, e))
+        return false;
+    const struct importer *imp = choose(&in);
+    size_t losses = d->nloss;
+    bool ok = imp ? imp->read(&in, d, e) : fail(e, ERR_FAIL, "%s: not a trace that is known here: it is %s", path, looks_like(&in));
+    if (ok)
+        import_warn(path, d, losses);
+    input_close(&in);
+    return ok;
+}
+
+bool import_open(const char *path, struct tracedata *d, struct err *e)
+{
+    return tracefile_is(path) ? tracefile_load(path, d, e) : import_file(path, d, e);
+}

@@ -1,0 +1,199 @@
+/* input.c - plain, gzip and zstd files as one stream.
+ *
+ *   file -> raw block -> unpack() -> what the caller asked for
+ *
+ * The head is unpacked when the file is opened, for sniffing; the first reads give it back.
+ */
+#include "analyzer/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+enum { RAW_BLOCK = 1 << 18 };
+
+struct unpacker {
+    bool (*unpack)(struct unpacker *u, void *buf, size_t n, size_t *got, struct err *e);
+    const char *path;
+    int fd;
+    bool at_end; /* of the file */
+    size_t pos, end;
+    unsigned char raw[RAW_BLOCK];
+    z_stream z;
+    bool z_ready;
+    ZSTD_DStream *zstd;
+    bool between; /* the packed stream is complete as far as it was read */
+    const char *cut;
+    size_t head_given;
+    unsigned char head[INPUT_HEAD];
+};
+
+/* More raw bytes; none left is no error. */
+static bool fill(struct unpacker *u, struct err *e)
+{
+    if (u->pos < u->end || u->at_end)
+        return true;
+    ssize_t n;
+    do
+        n = read(u->fd, u->raw, sizeof u->raw);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return fail(e, ERR_FAIL, "%s: cannot read: %s", u->path, strerror(errno));
+    u->pos = 0;
+    u->end = (size_t)n;
+    u->at_end = n == 0;
+    return true;
+}
+
+/* What was read already, then straight into the caller's memory. */
+static bool plain(struct unpacker *u, void *buf, size_t n, size_t *got, struct err *e)
+{
+    if (u->pos == u->end && !u->at_end) {
+        ssize_t r = read(u->fd, buf, n);
+        *got = r > 0 ? (size_t)r : 0;
+        u->at_end = r == 0;
+        return r >= 0 || errno == EINTR || fail(e, ERR_FAIL, "%s: cannot read: %s", u->path, strerror(errno));
+    }
+    *got = u->end - u->pos < n ? u->end - u->pos : n;
+    memcpy(buf, u->raw + u->pos, *got);
+    u->pos += *got;
+    return true;
+}
+
+/* One step of inflate; after the end of a member another one may follow. */
+static void inflate_step(struct unpacker *u)
+{
+    u->z.next_in = u->raw + u->pos;
+    u->z.avail_in = (unsigned)(u->end - u->pos);
+    int rc = inflate(&u->z, Z_NO_FLUSH);
+    u->pos = u->end - u->z.avail_in;
+    u->between = rc == Z_STREAM_END;
+    if (rc == Z_STREAM_END)
+        inflateReset(&u->z);
+    else if (rc != Z_OK && rc != Z_BUF_ERROR)
+        u->cut = "the gzip stream is damaged";
+}
+
+static bool gunzip(struct unpacker *u, void *buf, size_t n, size_t *got, struct err *e)
+{
+    u->z.next_out = buf;
+    u->z.avail_out = (unsigned)n;
+    while (u->z.avail_out == n && !u->cut) {
+        if (!fill(u, e))
+            return false;
+        if (u->pos == u->end) {
+            u->cut = u->between ? NULL : "the gzip stream is cut";
+            break;
+        }
+        if (u->between && u->raw[u->pos] != 0x1f)
+            break; /* padding behind the last member, as gzip itself takes it */
+        inflate_step(u);
+    }
+    *got = n - u->z.avail_out;
+    return true;
+}
+
+static bool unzstd(struct unpacker *u, void *buf, size_t n, size_t *got, struct err *e)
+{
+    ZSTD_outBuffer out = {buf, n, 0};
+    while (out.pos == 0 && !u->cut) {
+        if (!fill(u, e))
+            return false;
+        if (u->pos == u->end) {
+            u->cut = u->between ? NULL : "the zstd stream is cut";
+            break;
+        }
+        ZSTD_inBuffer in = {u->raw, u->end, u->pos};
+        size_t rc = ZSTD_decompressStream(u->zstd, &out, &in);
+        u->pos = in.pos;
+        u->between = rc == 0;
+        if (ZSTD_isError(rc))
+            u->cut = "the zstd stream is damaged";
+    }
+    *got = out.pos;
+    return true;
+}
+
+static bool choose(struct unpacker *u, struct err *e)
+{
+    u->unpack = plain;
+    if (!fill(u, e))
+        return false;
+    if (u->end >= 2 && u->raw[0] == 0x1f && u->raw[1] == 0x8b) {
+        u->unpack = gunzip;
+        u->z_ready = inflateInit2(&u->z, 15 + 16) == Z_OK;
+        return u->z_ready || fail(e, ERR_FAIL, "%s: zlib cannot be set up", u->path);
+    }
+    if (u->end >= 4 && memcmp(u->raw, "\x28\xb5\x2f\xfd", 4) == 0) {
+        u->unpack = unzstd;
+        u->zstd = ZSTD_createDStream();
+        return u->zstd || fail(e, ERR_FAIL, "%s: zstd cannot be set up", u->path);
+    }
+    return true;
+}
+
+static bool read_head(struct input *in, struct err *e)
+{
+    struct unpacker *u = in->u;
+    in->head = u->head;
+    size_t got = 1;
+    while (in->nhead < INPUT_HEAD && got) {
+        if (!u->unpack(u, u->head + in->nhead, INPUT_HEAD - in->nhead, &got, e))
+            return false;
+        in->nhead += got;
+    }
+    return true;
+}
+
+bool input_open(struct input *in, const char *path, struct err *e)
+{
+    *in = (struct input){.path = path};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(e, ERR_FAIL, "%s: cannot open: %s", path, strerror(errno));
+    in->u = calloc(1, sizeof *in->u);
+    if (!in->u) {
+        close(fd);
+        return fail(e, ERR_FAIL, "%s: out of memory", path);
+    }
+    in->u->fd = fd;
+    in->u->path = path;
+    if (choose(in->u, e) && read_head(in, e))
+        return true;
+    input_close(in);
+    return false;
+}
+
+bool input_read(struct input *in, void *buf, size_t n, size_t *got, struct err *e)
+{
+    struct unpacker *u = in->u;
+    if (u->head_given == in->nhead)
+        return u->unpack(u, buf, n, got, e);
+    *got = in->nhead - u->head_given < n ? in->nhead - u->head_given : n;
+    memcpy(buf, u->head + u->head_given, *got);
+    u->head_given += *got;
+    return true;
+}
+
+const char *input_cut(const struct input *in)
+{
+    return in->u->cut;
+}
+
+void input_close(struct input *in)
+{
+    struct unpacker *u = in->u;
+    if (!u)
+        return;
+    close(u->fd);
+    if (u->z_ready)
+        inflateEnd(&u->z);
+    ZSTD_freeDStream(u->zstd);
+    free(u);
+    *in = (struct input){0};
+}

@@ -1,0 +1,151 @@
+/* json_text.c - escapes, UTF-8, numbers. */
+#include "analyzer/json_text.h"
+#include "analyzer/decimal.h"
+
+#include <string.h>
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+struct writer {
+    char *p;
+    int64_t bad;
+};
+
+static void put_code(struct writer *w, uint32_t c)
+{
+    if (c == 0 || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff) {
+        memcpy(w->p, replacement, 3);
+        w->p += 3;
+        w->bad++;
+        return;
+    }
+    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
+    *w->p++ = (char)(lead[more] | c >> 6 * more);
+    while (more-- > 0)
+        *w->p++ = (char)(0x80 | (c >> 6 * more & 0x3f));
+}
+
+/* How many bytes follow this first one; -1: it starts no character. */
+static int followers(unsigned char c)
+{
+    return c < 0x80 ? 0 : c < 0xc2 ? -1 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : c < 0xf5 ? 3 : -1;
+}
+
+/* The code point at p, 0 when the bytes are no UTF-8 (beyond the end, not the shortest form, a surrogate); *n its bytes. */
+static uint32_t get_code(const unsigned char *p, const unsigned char *end, int *n)
+{
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    int more = followers(*p);
+    *n = 1;
+    if (more < 0 || end - p <= more)
+        return 0;
+    uint32_t c = more ? *p & (0x3fu >> more) : *p;
+    for (int i = 1; i <= more; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (p[i] & 0x3f);
+    }
+    bool good = c >= least[more] && (c < 0xd800 || c >= 0xe000) && c <= 0x10ffff;
+    *n = good ? more + 1 : 1;
+    return good ? c : 0;
+}
+
+static bool hex4(const char *p, const char *end, uint32_t *c)
+{
+    *c = 0;
+    for (int i = 0; i < 4; i++, p++) {
+        int d = p >= end ? -1 : *p >= '0' && *p <= '9' ? *p - '0' : (*p | 32) >= 'a' && (*p | 32) <= 'f' ? (*p | 32) - 'a' + 10 : -1;
+        if (d < 0)
+            return false;
+        *c = *c << 4 | (uint32_t)d;
+    }
+    return true;
+}
+
+/* p behind "\u"; gives the byte behind the escape, NULL when it is none. */
+static const char *unicode(struct writer *w, const char *p, const char *end)
+{
+    uint32_t c, low;
+    if (!hex4(p, end, &c))
+        return NULL;
+    p += 4;
+    if (c >= 0xd800 && c < 0xdc00 && end - p >= 6 && p[0] == '\\' && p[1] == 'u' && hex4(p + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
+        c = 0x10000 + ((c - 0xd800) << 10 | (low - 0xdc00));
+        p += 6;
+    }
+    put_code(w, c);
+    return p;
+}
+
+/* p at a backslash. */
+static const char *escape(struct writer *w, const char *p, const char *end)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    const char *at = p + 1 < end && p[1] ? strchr(from, p[1]) : NULL;
+    const char *behind = p + 1 < end && p[1] == 'u' ? unicode(w, p + 2, end) : NULL;
+    if (behind)
+        return behind;
+    *w->p++ = at ? to[at - from] : '\\';
+    return p + (at ? 2 : 1);
+}
+
+const char *json_text(const struct json_value *v, struct arena *a, size_t *n, int64_t *bad)
+{
+    bool has_text = v->type == JSON_STRING || v->type == JSON_NUMBER || v->type == JSON_WORD;
+    *n = has_text ? v->n : 0;
+    if (!v->raw || !has_text)
+        return has_text ? v->s : "";
+    char *text = arena_alloc(a, 3 * (size_t)v->n + 4); /* a bad byte takes three */
+    struct writer w = {text, 0};
+    for (const char *p = v->s, *end = p + v->n; p < end;) {
+        int used;
+        if (*p == '\\') {
+            p = escape(&w, p, end);
+            continue;
+        }
+        put_code(&w, get_code((const unsigned char *)p, (const unsigned char *)end, &used));
+        p += used;
+    }
+    *n = (size_t)(w.p - text);
+    if (bad)
+        *bad += w.bad;
+    return text;
+}
+
+uint32_t json_intern(const struct json_value *v, struct intern *t, struct arena *scratch, int64_t *bad)
+{
+    size_t n;
+    const char *text = json_text(v, scratch, &n, bad);
+    return intern_id_n(t, text, n);
+}
+
+int64_t json_int(const struct json_value *v, int64_t none)
+{
+    int64_t i;
+    bool may = v->type == JSON_NUMBER || v->type == JSON_STRING;
+    return may && decimal_int(v->s, v->n, &i) ? i : none;
+}
+
+void json_ints(const struct json_value *v, int32_t *to, size_t n)
+{
+    if (v->type != JSON_ARRAY)
+        return;
+    const char *p = v->s + 1, *end = v->s + v->n - 1;
+    for (size_t i = 0; i < n && p < end; i++) {
+        const char *comma = memchr(p, ',', (size_t)(end - p)), *stop = comma ? comma : end;
+        p = json_space(p);
+        const char *last = stop;
+        while (last > p && (unsigned char)last[-1] <= ' ')
+            last--;
+        int64_t x;
+        if (p < last && decimal_int(p, (size_t)(last - p), &x) && x >= 0 && x <= INT32_MAX)
+            to[i] = (int32_t)x;
+        p = stop + 1;
+    }
+}
+
+bool json_is(const struct json_value *v, const char *text)
+{
+    return (v->type == JSON_STRING || v->type == JSON_WORD) && strlen(text) == v->n && memcmp(v->s, text, v->n) == 0;
+}

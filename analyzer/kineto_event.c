@@ -1,0 +1,240 @@
+/* kineto_event.c - one event of a Kineto trace: time, process, thread or stream, rank.
+ *
+ * Which process do the rows of a device belong to? To the one that makes the API calls, or correlation ids would not
+ * join. That is known once the first call is seen; until then device rows sit in a process of their own, and what was
+ * given to it moves at the end.
+ */
+#include "analyzer/decimal.h"
+#include "analyzer/json_text.h"
+#include "analyzer/kineto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t FAR = INT64_C(1) << 61; /* import.h: no event lies further from t0 */
+
+static const struct json_key args_rows[] = {
+    {"device", K_DEVICE},
+    {"stream", K_STREAM},
+    {"correlation", K_CORRELATION},
+    {"bytes", K_BYTES},
+    {"grid", K_GRID},
+    {"block", K_BLOCK},
+    {"registers per thread", K_REGISTERS},
+    {"shared memory", K_SHARED},
+    {"graph id", K_GRAPH},
+    {"graph node id", K_GRAPH_NODE},
+    {"kind", K_KIND},
+    {"Collective name", K_COLLECTIVE},
+    {"In msg nelems", K_IN_ELEMENTS},
+    {"Out msg nelems", K_OUT_ELEMENTS},
+    {"dtype", K_DTYPE},
+    {"Process Group Name", K_GROUP},
+    {"Group size", K_GROUP_SIZE},
+    {"Seq", K_SEQUENCE},
+    {"rank", K_RANK},
+    {"cuda_sync_kind", K_SYNC_KIND},
+    {"wait_on_stream", K_WAIT_STREAM},
+    {"wait_on_cuda_event_id", K_WAIT_EVENT},
+    {"name", K_LABEL},
+    {0},
+};
+
+static const struct json_key event_rows[] = {
+    {"ph", K_PH}, {"cat", K_CAT}, {"name", K_NAME}, {"pid", K_PID}, {"tid", K_TID}, {"ts", K_TS}, {"dur", K_DUR}, {"args"}, {0},
+};
+
+void kineto_start(struct kineto *k, struct tracedata *d, struct err *e)
+{
+    k->d = d;
+    k->e = e;
+    k->rank = -1;
+    memcpy(k->event_rows, event_rows, sizeof event_rows);
+    k->event_rows[K_DUR + 1].inside = &k->args;
+    json_keys_init(&k->args, args_rows);
+    json_keys_init(&k->event, k->event_rows);
+    kineto_cats_init(k);
+}
+
+int64_t kineto_number(const struct json_value *v, int64_t none)
+{
+    if (v->type != JSON_NUMBER && v->type != JSON_STRING)
+        return none;
+    uint32_t i = v->n;
+    while (i > 0 && v->s[i - 1] >= '0' && v->s[i - 1] <= '9')
+        i--;
+    i -= i > 0 && v->s[i - 1] == '-';
+    int64_t n;
+    return decimal_int(v->s + i, v->n - i, &n) ? n : none;
+}
+
+static uint32_t new_process(struct tracedata *d, int64_t pid, int32_t rank)
+{
+    ARRAY_PUSH(d->processes, d->nprocesses, d->processes_cap, ((struct processkey){.pid = pid, .rank = rank}));
+    return (uint32_t)d->nprocesses - 1;
+}
+
+/* The process of a host row, or of a row that names its rank (then whatever its pid is: there it is a device). The first
+ * host process takes over the one that device rows were put into. */
+static uint32_t process_of(struct kineto *k, int64_t pid, int32_t rank)
+{
+    for (size_t i = 0; i < k->nprocesses; i++)
+        if (rank >= 0 ? k->processes[i].rank == rank : k->processes[i].rank < 0 && k->processes[i].pid == pid)
+            return k->processes[i].id;
+    bool take_over = k->device_process && k->nprocesses == 0 && rank < 0;
+    uint32_t id = take_over ? k->device_process : new_process(k->d, rank >= 0 ? -1 : pid, rank >= 0 ? rank : k->rank);
+    if (take_over)
+        k->d->processes[id].pid = pid;
+    ARRAY_PUSH(k->processes, k->nprocesses, k->processes_cap, ((struct kineto_process){pid, rank, id}));
+    return id;
+}
+
+/* Once chosen it stays until the end: a stream has one number. */
+static uint32_t device_process(struct kineto *k)
+{
+    if (!k->device_process)
+        k->device_process = k->runtime_process                          ? k->runtime_process
+                            : k->nprocesses && k->processes[0].rank < 0 ? k->processes[0].id
+                                                                        : new_process(k->d, -1, k->rank);
+    return k->device_process;
+}
+
+static void place_on_host(struct kineto *k, struct event *ev, int32_t rank)
+{
+    int64_t tid = kineto_number(&k->v[K_TID], -1);
+    ev->thread = tracedata_thread(k->d, process_of(k, kineto_number(&k->v[K_PID], -1), rank), tid, NULL);
+}
+
+/* Device and stream from the arguments, else from the track that the row is drawn on. */
+static void place_on_device(struct kineto *k, struct event *ev, int32_t rank)
+{
+    int64_t device = json_int(&k->v[K_DEVICE], kineto_number(&k->v[K_PID], -1));
+    int64_t stream = json_int(&k->v[K_STREAM], kineto_number(&k->v[K_TID], -1));
+    ev->device = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
+    if (stream >= 0)
+        ev->stream = tracedata_stream(k->d, rank >= 0 ? process_of(k, -1, rank) : device_process(k), ev->device, stream);
+    k->devices = true;
+}
+
+/* ts and dur in ns; false when there is no such time. A duration beyond reason stays one. */
+static bool times(const struct kineto *k, int64_t *at, int64_t *length)
+{
+    const struct json_value *ts = &k->v[K_TS], *dur = &k->v[K_DUR];
+    if ((ts->type != JSON_NUMBER && ts->type != JSON_STRING) || !decimal_scaled(ts->s, ts->n, 3, at))
+        return false;
+    if (!decimal_scaled(dur->s, dur->n, 3, length)) {
+        if (dur->type != JSON_NUMBER)
+            return false;
+        *length = dur->s[0] == '-' ? -FAR : FAR;
+    }
+    *length = *length > FAR ? FAR : *length < -FAR ? -FAR : *length;
+    return true;
+}
+
+/* The row's event but for its place; false: it has no time (counted). */
+static bool timed(struct kineto *k, enum ev_kind kind, struct event *ev)
+{
+    int64_t at, length, start;
+    bool ok = times(k, &at, &length);
+    if (ok && !k->has_t0) {
+        k->has_t0 = true;
+        k->d->t0 = at;
+    }
+    ok = ok && !__builtin_sub_overflow(at, k->d->t0, &start) && start <= FAR && start >= -FAR;
+    k->untimed += !ok;
+    if (ok)
+        *ev = event_none(kind, start, start + length);
+    return ok;
+}
+
+static void label(struct kineto *k)
+{
+    bool of_thread = json_is(&k->v[K_NAME], "thread_name");
+    if (!of_thread && !json_is(&k->v[K_NAME], "process_name"))
+        return;
+    struct kineto_label l = {kineto_number(&k->v[K_PID], -1), kineto_number(&k->v[K_TID], -1), 0, of_thread};
+    l.name = json_intern(&k->v[K_LABEL], &k->d->strings, &k->scratch, NULL);
+    ARRAY_PUSH(k->labels, k->nlabels, k->labels_cap, l);
+}
+
+static bool row(struct kineto *k, const struct kineto_cat *cat)
+{
+    struct event ev;
+    if (!timed(k, cat->kind, &ev))
+        return true;
+    int64_t named = kineto_number(&k->v[K_RANK], -1);
+    int32_t rank = k->rank < 0 && named >= 0 && named <= INT32_MAX ? (int32_t)named : -1;
+    ev.rank = rank >= 0 ? rank : k->rank;
+    ev.name = json_intern(&k->v[K_NAME], &k->d->strings, &k->scratch, &k->feed.scan.repairs.bytes);
+    ev.correlation = json_int(&k->v[K_CORRELATION], -1);
+    if (ev_kind_class(cat->kind) == EV_HOST)
+        place_on_host(k, &ev, rank);
+    else
+        place_on_device(k, &ev, rank);
+    if (cat->detail)
+        cat->detail(k, &ev);
+    return tracedata_event(k->d, &ev, k->e);
+}
+
+bool kineto_event(struct kineto *k)
+{
+    const struct json_value *ph = &k->v[K_PH];
+    if (ph->type != JSON_STRING || ph->n != 1)
+        return true;
+    k->events++;
+    if (k->scratch.total > 1 << 20)
+        arena_free(&k->scratch);
+    if (*ph->s == 'M')
+        label(k);
+    if (*ph->s != 'X' || k->v[K_DUR].type == JSON_NONE)
+        return true;
+    const struct kineto_cat *cat = kineto_cat_find(k, &k->v[K_CAT]);
+    return !cat || row(k, cat);
+}
+
+static void apply_labels(struct kineto *k)
+{
+    struct tracedata *d = k->d;
+    for (size_t i = 0; i < k->nlabels; i++) {
+        const struct kineto_label *l = &k->labels[i];
+        for (size_t p = 0; p < k->nprocesses; p++) {
+            uint32_t id = k->processes[p].id;
+            if (k->processes[p].rank >= 0 || k->processes[p].pid != l->pid)
+                continue;
+            if (!l->of_thread)
+                d->processes[id].name = l->name;
+            for (size_t t = 1; l->of_thread && t < d->nthreads; t++)
+                if (d->threads[t].process == id && d->threads[t].tid == l->tid)
+                    d->threads[t].name = l->name;
+        }
+    }
+}
+
+/* Device rows that were put elsewhere before the first API call move to the process that made it. */
+static void move_device_rows(struct kineto *k)
+{
+    for (size_t i = 1; k->device_process && k->runtime_process && i < k->d->nstreams; i++)
+        if (k->d->streams[i].process == k->device_process)
+            k->d->streams[i].process = k->runtime_process;
+}
+
+void kineto_rank(struct kineto *k, int32_t rank)
+{
+    k->rank = rank;
+    for (size_t i = 1; i < k->d->nprocesses; i++)
+        if (k->d->processes[i].rank < 0)
+            k->d->processes[i].rank = rank;
+}
+
+void kineto_finish(struct kineto *k)
+{
+    apply_labels(k);
+    move_device_rows(k);
+}
+
+void kineto_free(struct kineto *k)
+{
+    free(k->processes);
+    free(k->labels);
+    arena_free(&k->scratch);
+}
