@@ -19,6 +19,8 @@ CFLAGS    += -std=c11 $(OPT) -g -fPIC -fvisibility=hidden -fno-math-errno -ffp-c
 LDFLAGS   += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 # The GDN and attention kernels are the hot loops; they are compiled for the machine at hand's vectors by clones, not flags.
 base_libs     := -lsqlite3 -lm -ldl
+# The library that goes into other people's programs carries its own SQLite, so that it neither uses nor disturbs theirs.
+inject_libs   := -Wl,-Bstatic -lsqlite3 -Wl,-Bdynamic -lm -ldl
 analyzer_libs := -lyajl -lz -lzstd -larchive
 kernels_libs  := -lopenblas -lyajl
 
@@ -115,7 +117,7 @@ $(BUILD)/bin/cpbench: $(BUILD)/obj/kernels/bench.o $(call lib,kernels) $(call li
 	$(Q)$(CC) $(LDFLAGS) -Wl,--export-dynamic-symbol=cpscope_activity_subscribe -o $@ $^ $(kernels_libs) $(base_libs)
 $(BUILD)/lib/libcpscope.so: $(obj_collector) $(call lib,schemas) $(BUILD)/gen/sources
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(obj_collector) $(call lib,schemas) $(base_libs)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(obj_collector) $(call lib,schemas) $(inject_libs)
 
 # ---- tests: a binary per tests/unit/test_*.c, a golden per tests/cli/*.sh ----
 units := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit/test_*.c)))
