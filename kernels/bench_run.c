@@ -1,0 +1,78 @@
+/* bench_run.c - `cpbench run`: runs steps of a stack of layers under a mode. */
+#include "kernels/bench.h"
+#include "kernels/model/run.h"
+#include "kernels/options.h"
+#include "schemas/table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct column columns[] = {{"step", UNIT_ID},
+                                        {"step_ns", UNIT_NS},
+                                        {"tokens", UNIT_COUNT},
+                                        {"loss", UNIT_REAL},
+                                        {"grad_norm", UNIT_REAL},
+                                        {"peak_bytes", UNIT_BYTES},
+                                        {"fwd_ns", UNIT_NS},
+                                        {"param_hash", UNIT_TEXT},
+                                        {"out_hash", UNIT_TEXT},
+                                        {"grad_hash", UNIT_TEXT},
+                                        {0}};
+
+static struct cell hash_cell(struct table *t, uint64_t hash)
+{
+    return cell_text(table_text(t, "%016" PRIx64, hash));
+}
+
+static void print(const struct run_row *rows, int64_t n)
+{
+    struct table t;
+    table_init(&t, "run", "Steps", columns);
+    for (int64_t i = 0; i < n; i++) {
+        struct cell *c = table_row(&t);
+        c[0] = cell_int(rows[i].step);
+        c[1] = cell_int(rows[i].step_ns);
+        c[2] = cell_int(rows[i].tokens);
+        c[3] = cell_real(rows[i].loss);
+        c[4] = cell_real(rows[i].grad_norm);
+        c[5] = cell_int(rows[i].peak_bytes);
+        c[6] = cell_int(rows[i].fwd_ns);
+        c[7] = hash_cell(&t, rows[i].param_hash);
+        c[8] = hash_cell(&t, rows[i].out_hash);
+        c[9] = hash_cell(&t, rows[i].grad_hash);
+    }
+    table_csv(&t, stdout);
+    table_free(&t);
+}
+
+static void run_and_print(const struct run_options *o, const struct run_config *c, const char *self, struct arena *a, struct err *e)
+{
+    struct run_row *rows = arena_array(a, struct run_row, c->steps);
+    if (!strcmp(o->device, "auto"))
+        fprintf(stderr, "%s: --device auto: this build has no GPU backend, running on the cpu\n", self);
+    config_announce(c, o->host_cost, o->seqs);
+    if (run_steps(c, rows, e))
+        print(rows, c->steps);
+}
+
+static enum status run(int argc, char **argv, struct err *e)
+{
+    struct run_options o = run_options_default;
+    const struct opt_group groups[] = {{run_option_rows, &o, "The run (defaults in brackets):"}, {0}};
+    struct arena a = {0};
+    struct run_config c;
+    if (opt_parse(
+            argc, argv, groups,
+            "Runs training steps of a stack of layers under a mode, forward and backward, and prints a row a step: csv "
+            "step,step_ns,tokens,loss,grad_norm,peak_bytes,fwd_ns,param_hash,out_hash,grad_hash.\v"
+            "loss is the mean of out^2/2; grad_norm is over input and parameter gradients. Parameters are not updated: all steps "
+            "see the same ones, on other data. step_ns, fwd_ns and peak_bytes are the largest of the ranks'; fwd_ns is the device's time in "
+            "forward phases. Hashes are of bits: equal hashes are equal outputs, whatever the route. Times on the cpu backend are this machine's.",
+            &a, e) &&
+        run_config_of(&o, &c, &a, e))
+        run_and_print(&o, &c, argv[0], &a, e);
+    arena_free(&a);
+    return STATUS_OK;
+}
+
+const struct bench_cmd bench_run = {.name = "run", .what = "runs steps of a stack of layers under a mode", .run = run};

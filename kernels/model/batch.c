@@ -1,0 +1,80 @@
+/* batch.c - inputs by number, boundary objects, marks. */
+#include "kernels/model/batch.h"
+#include "kernels/model/draw.h"
+#include "schemas/marker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+int64_t *batch_rows(const struct packing *p, int cp, int rank, enum layout l, struct arena *a)
+{
+    if (cp > 1)
+        return layout_rows(a, p, cp, rank, l);
+    int64_t *rows = arena_array(a, int64_t, p->total);
+    for (int64_t i = 0; i < p->total; i++)
+        rows[i] = i;
+    return rows;
+}
+
+void batch_inputs(float *host, const struct run_config *c, const struct packing *p, int rank, int64_t step, int64_t microbatch)
+{
+    const struct cp_shape *s = &c->shape;
+    struct arena a = {0};
+    const int64_t *tokens = batch_rows(p, s->cp, rank, c->mode->entry_layout, &a);
+    for (int64_t i = 0; i < shape_rows(s); i++) {
+        struct draw d = draw_from(c->seed, DRAW_TOKENS, step * s->microbatches + microbatch, tokens[i]);
+        for (int64_t k = 0; k < s->hidden; k++)
+            host[i * s->hidden + k] = (float)draw_signed(&d);
+    }
+    arena_free(&a);
+}
+
+bool batch_open(struct cp_batch *b, struct cp_rank *r, const struct cp_mode *mode, const struct packing *p, struct err *e)
+{
+    const struct cp_shape *s = r->shape;
+    *b = (struct cp_batch){0};
+    struct boundaries *cu = boundaries_create(r->stream, p->cu, p->sequences + 1);
+    packed_init(&b->packed, cu, cu, s->tokens);
+    if (!recurrent_context(&b->arena, p->cu, p->sequences + 1, s->cp, r->rank, 0, &b->recurrent, e))
+        return false;
+    size_t bytes = (size_t)(b->recurrent.segments + 1) * sizeof(int64_t);
+    b->local_cu = dev_alloc(r->device, bytes);
+    dev_upload_async(r->stream, b->local_cu, b->recurrent.local_cu, bytes);
+    return !mode->converts || s->route != ROUTE_PREBUILT || route_prebuild(&b->packed, r->stream, s->cp, r->rank, e);
+}
+
+void batch_close(struct cp_batch *b, struct cp_rank *r)
+{
+    struct boundaries *cu = b->packed.q;
+    packed_close(&b->packed);
+    boundaries_close(cu);
+    dev_free(r->device, b->local_cu);
+    arena_free(&b->arena);
+    *b = (struct cp_batch){0};
+}
+
+void batch_mark(struct cp_rank *r, const struct packing *p)
+{
+    char text[160];
+    int64_t work = 0;
+    for (int64_t i = 0; i < p->sequences; i++)
+        work += (p->cu[i + 1] - p->cu[i]) * (p->cu[i + 1] - p->cu[i]);
+    snprintf(text, sizeof text, MARK_BATCH " tokens=%" PRId64 " padded=0 sequences=%" PRId64 " work=%" PRId64 " cp=%d", p->total, p->sequences, work,
+             r->shape->cp);
+    dev_mark(r->device, text);
+}
+
+static void mark_cache(struct cp_rank *r, const char *name, const struct cache_stats *st)
+{
+    char text[192];
+    if (st->hits + st->misses + st->rebuilds + st->uncached == 0)
+        return; /* the mode does not use this cache */
+    cache_stats_text(text, sizeof text, name, st);
+    dev_mark(r->device, text);
+}
+
+void batch_mark_caches(const struct cp_batch *b, struct cp_rank *r)
+{
+    mark_cache(r, "route", &b->packed.route_stats);
+    mark_cache(r, "boundaries", &b->packed.resolve_stats);
+}

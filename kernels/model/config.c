@@ -1,0 +1,63 @@
+/* config.c - packings of a step, and the facts that a trace keeps of a run. */
+#include "kernels/model/config.h"
+#include "kernels/device/device.h"
+#include "schemas/version.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct packing *config_packs(const struct run_config *c, int64_t step, struct arena *a)
+{
+    struct packing *p = arena_array(a, struct packing, c->shape.microbatches);
+    for (int64_t b = 0; b < c->shape.microbatches; b++)
+        p[b] = seqs_of(&c->seqs, c->seed, step, b, a);
+    return p;
+}
+
+static void announce(const char *key, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    dev_meta(key, text);
+}
+
+void config_announce(const struct run_config *c, const char *host_cost, const char *seqs)
+{
+    static const char *const routes[] = {[ROUTE_NAIVE] = "naive", [ROUTE_INTERVAL] = "interval", [ROUTE_PREBUILT] = "prebuilt"};
+    const struct cp_shape *s = &c->shape;
+    const struct {
+        const char *key, *text;
+    } texts[] = {{"program", "cpbench run"},
+                 {"program_version", CPSCOPE_VERSION},
+                 {"mode", c->mode->name},
+                 {"route", routes[s->route]},
+                 {"boundaries", s->boundaries_cached ? "cached" : "per-layer"},
+                 {"recompute", s->recompute ? "full" : "none"},
+                 {"sequences", seqs},
+                 {"dtype", "fp32"},
+                 {"comm", c->comm},
+                 {"host_cost", host_cost}};
+    const struct {
+        const char *key;
+        int64_t value;
+    } numbers[] = {{"world", s->cp},
+                   {"cp", s->cp},
+                   {"tp", 1},
+                   {"layers", s->layers},
+                   {"microbatches", s->microbatches},
+                   {"tokens", s->tokens},
+                   {"hidden", s->hidden},
+                   {"kheads", s->kheads},
+                   {"vheads", s->vheads},
+                   {"dk", s->dk},
+                   {"dv", s->dv},
+                   {"conv", s->conv},
+                   {"steps", c->steps},
+                   {"warmup", c->warmup},
+                   {"repeat", c->repeat},
+                   {"seed", (int64_t)c->seed}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        dev_meta(texts[i].key, texts[i].text);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        announce(numbers[i].key, numbers[i].value);
+}

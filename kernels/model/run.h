@@ -1,0 +1,15 @@
+/* run.h - all ranks of a run, all its steps: what `cpbench run` prints. */
+#pragma once
+#include "kernels/model/config.h"
+
+struct run_row {
+    int64_t step;
+    int64_t step_ns, fwd_ns, peak_bytes; /* maximum over ranks; times are medians over the repeats */
+    int64_t tokens;                      /* of the step, over the group */
+    double loss, grad_norm;
+    uint64_t param_hash, out_hash, grad_hash; /* out: all ranks' outputs; grad: parameter and input gradients */
+};
+
+/* Runs warm-up and steps, every step `repeat` times on the same data, and gives a row a step. Repeats that differ in
+ * any value, or ranks that disagree on parameters or their gradients, are ERR_FAIL. The config was checked. */
+bool run_steps(const struct run_config *c, struct run_row *rows, struct err *e); /* rows[c->steps] */

@@ -1,0 +1,26 @@
+/* seqs.h - which packed sequences a micro-batch holds: given lengths, equal ones, or drawn from a seed.
+ *
+ * A plan depends on the seed, step and micro-batch only, never on the mode or the rank, so that every mode sees the same
+ * boundaries. Drawn lengths are multiples of lcm(16, 2 cp): cp sizes 1, 2, 4 and 8 draw the same ones.
+ */
+#pragma once
+#include "kernels/layout/zigzag.h"
+#include "schemas/arena.h"
+#include "schemas/err.h"
+
+#include <stdint.h>
+
+enum seqs_kind { SEQS_LIST, SEQS_EQUAL, SEQS_RANDOM };
+
+struct seqs {
+    enum seqs_kind kind;
+    int64_t n;              /* sequences a micro-batch */
+    const int64_t *lengths; /* SEQS_LIST: n of them */
+    int64_t tokens;         /* of a micro-batch, over the whole group; the sum of the lengths */
+    int64_t unit;           /* SEQS_RANDOM: lengths are multiples of it */
+};
+
+/* "L,L,..." or "L" (lengths), "equal:N", "random:N". ERR_USAGE names the value and the rule. Lives in `a`. */
+bool seqs_parse(struct seqs *out, const char *text, int64_t tokens, int cp, struct arena *a, struct err *e);
+/* The boundaries of one micro-batch; no sequence is empty. */
+struct packing seqs_of(const struct seqs *q, uint64_t seed, int64_t step, int64_t microbatch, struct arena *a);

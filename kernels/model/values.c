@@ -1,0 +1,65 @@
+/* values.c - what a step computed, brought to the host after the clock has stopped. */
+#include "kernels/model/model_impl.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <math.h>
+
+static void read_back(struct model *m, void *host, const void *device, size_t bytes)
+{
+    dev_download(m->rank.stream, host, device, bytes, SITE_HERE);
+}
+
+void model_read(struct model *m, float *outputs, float *dinputs, float *grads)
+{
+    size_t bytes = (size_t)(model_floats(m) * m->shape->microbatches) * sizeof(float);
+    if (outputs)
+        read_back(m, outputs, m->outputs, bytes);
+    if (dinputs)
+        read_back(m, dinputs, m->dinputs, bytes);
+    if (grads)
+        read_back(m, grads, m->grads, (size_t)m->layout.floats * sizeof(float));
+}
+
+uint64_t rows_hash(const float *rows, const int64_t *numbers, int64_t n, int64_t width)
+{
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += XXH3_64bits_withSeed(rows + i * width, (size_t)width * sizeof *rows, (uint64_t)numbers[i]);
+    return sum;
+}
+
+/* Outputs and input gradients, row by row: a row's number counts tokens through all micro-batches. */
+static void hash_rows(struct model *m, struct step_values *v, const float *outputs, const float *dinputs)
+{
+    int64_t rows = shape_rows(m->shape), hidden = m->shape->hidden;
+    for (int64_t b = 0; b < m->shape->microbatches; b++) {
+        struct arena a = {0};
+        int64_t *numbers = batch_rows(&m->packs[b], m->shape->cp, m->rank.rank, m->config->mode->entry_layout, &a);
+        for (int64_t i = 0; i < rows; i++)
+            numbers[i] += b * m->shape->tokens;
+        v->out_rows += rows_hash(outputs + b * rows * hidden, numbers, rows, hidden);
+        v->dx_rows += rows_hash(dinputs + b * rows * hidden, numbers, rows, hidden);
+        arena_free(&a);
+    }
+}
+
+void model_values(struct model *m, struct step_values *out)
+{
+    struct arena a = {0};
+    int64_t n = model_floats(m) * m->shape->microbatches;
+    float *outputs = arena_array(&a, float, n), *dinputs = arena_array(&a, float, n), *flat = arena_array(&a, float, m->layout.floats);
+    size_t flat_bytes = (size_t)m->layout.floats * sizeof(float);
+    double sums[SUMS];
+    *out = (struct step_values){0};
+    read_back(m, sums, m->sums, sizeof sums);
+    out->loss = sums[SUM_LOSS];
+    out->grad_norm = sqrt(sums[SUM_INPUT_GRADS] + sums[SUM_PARAM_GRADS]);
+    model_read(m, outputs, dinputs, flat);
+    out->grad_hash = XXH3_64bits(flat, flat_bytes);
+    hash_rows(m, out, outputs, dinputs);
+    read_back(m, flat, m->params, flat_bytes);
+    out->param_hash = XXH3_64bits(flat, flat_bytes);
+    arena_free(&a);
+}

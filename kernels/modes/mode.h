@@ -1,0 +1,101 @@
+/* mode.h - what a context-parallel mode is: one layer, forward and backward, on one rank, and what it must cost.
+ *
+ *   x (rows, hidden) in the entry layout --forward--> y (rows, hidden)      rows = tokens / cp on every rank
+ *   dx               <-------------------backward---- dy
+ *
+ * A mode is one file mode_NAME.c that defines `const struct cp_mode mode_NAME`. It knows how a layer is spread over the
+ * ranks of a CP group and nothing of models, steps or command lines. With cp 1 it converts and exchanges nothing.
+ */
+#pragma once
+#include "kernels/comm/comm.h"
+#include "kernels/layout/cache.h"
+#include "kernels/layout/recurrent.h"
+#include "kernels/layout/swap.h"
+#include "kernels/modes/devpool.h"
+#include "schemas/err.h"
+
+enum cp_op { OP_GDN };
+
+/* Everything that is known before a run starts. The packed boundaries are those of one step, a packing a micro-batch. */
+struct cp_shape {
+    int cp;
+    int64_t tokens; /* of a micro-batch, over the whole group */
+    int64_t hidden, kheads, vheads, dk, dv, conv;
+    int64_t layers, microbatches;
+    bool recompute; /* full: a layer's forward runs again before its backward */
+    enum route_kind route;
+    bool boundaries_cached; /* resolved once per micro-batch instead of once per layer */
+    const struct packing *packs;
+};
+
+static inline int64_t shape_rows(const struct cp_shape *s)
+{
+    return s->tokens / s->cp;
+}
+
+/* Parameters of a layer, by number; what they are is the operator's business (gdn_core.h). Device memory, row major. */
+enum { PARAM_MAX = 8 };
+struct layer_tensors {
+    float *v[PARAM_MAX];
+};
+
+/* One micro-batch as a rank's layers see it. What a mode derives from it once, it may keep in `derived` (in `arena`). */
+struct cp_batch {
+    struct packed_seqs packed;
+    struct recurrent recurrent; /* of the contiguous cut: host integers that the data side knows */
+    int64_t *local_cu;          /* device: recurrent.local_cu */
+    struct arena arena;
+    void *derived;
+};
+
+/* One rank while it runs. */
+struct cp_rank {
+    const struct cp_shape *shape;
+    int rank;
+    struct device *device;
+    struct stream *stream; /* the default stream */
+    struct comm *comm;     /* the CP group; NULL with cp 1 */
+    struct cp_batch *batch;
+};
+
+/* What forward leaves for backward: device memory, and the mode's own record in `kept` (in `arena`). */
+struct layer_state {
+    struct devpool pool;
+    struct arena arena;
+    void *kept;
+    void (*drop)(void *kept); /* what else `kept` holds; NULL: nothing */
+    bool for_backward;        /* false: no backward follows, nothing needs to be kept */
+};
+
+void layer_state_init(struct layer_state *st, struct device *d, bool for_backward);
+void layer_state_free(struct layer_state *st); /* enqueued work may still use the memory (dev_free) */
+
+struct expect; /* expect.h */
+
+struct cp_mode {
+    const char *name;
+    enum cp_op op;
+    enum layout entry_layout;
+    bool converts;    /* layers change layout, so a micro-batch has routes */
+    const char *what; /* one line for `cpbench list` */
+    /* Can the shape be run? ERR_USAGE names the value and the rule. Called before any rank starts. */
+    bool (*check)(const struct cp_shape *s, struct err *e);
+    /* Enqueues one layer. `w` parameters, `grad` their gradients, added to (+=); x, y, dx, dy (rows, hidden), y and dx are
+     * overwritten. Both are collective. */
+    bool (*forward)(struct cp_rank *r, const struct layer_tensors *w, const float *x, float *y, struct layer_state *st, struct err *e);
+    bool (*backward)(struct cp_rank *r, const struct layer_tensors *w, const struct layer_tensors *grad, const float *x, const float *dy, float *dx,
+                     struct layer_state *st, struct err *e);
+    /* Adds what one step shows on `rank`: collectives, host reads, flops; from formulas, without running anything. */
+    void (*expect)(const struct cp_shape *s, int rank, struct expect *x);
+};
+
+extern const struct cp_mode *const modes[]; /* by file name; ends with NULL */
+
+const char *cp_op_name(enum cp_op op); /* "gdn" */
+/* ERR_USAGE with the nearest name when there is no such mode. */
+const struct cp_mode *mode_find(const char *name, struct err *e);
+
+/* Boundary resolution of one layer's forward: once per layer or once per micro-batch, as the shape says. */
+bool mode_resolve(struct cp_rank *r, struct err *e);
+/* Rejects (ERR_USAGE) sequences whose length is not divisible by 2 cp; nothing to check with cp 1. */
+bool mode_check_zigzag(const struct cp_shape *s, struct err *e);

@@ -1,0 +1,75 @@
+/* modes.c - what all modes share: their names, resolution of boundaries, the rule of the zigzag layout. */
+#include "kernels/modes/mode.h"
+#include "kernels/layout/resolve.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *cp_op_name(enum cp_op op)
+{
+    static const char *const names[] = {[OP_GDN] = "gdn"};
+    return names[op];
+}
+
+/* Length of the longest common subsequence: one row of the usual table. */
+static size_t common(const char *x, const char *y)
+{
+    enum { LONGEST = 64 };
+    size_t row[LONGEST + 1] = {0}, n = strnlen(y, LONGEST);
+    for (; *x; x++) {
+        size_t corner = 0;
+        for (size_t j = 0; j < n; j++) {
+            size_t above = row[j + 1];
+            row[j + 1] = *x == y[j] ? corner + 1 : above > row[j] ? above : row[j];
+            corner = above;
+        }
+    }
+    return row[n];
+}
+
+const struct cp_mode *mode_find(const char *name, struct err *e)
+{
+    const struct cp_mode *nearest = NULL;
+    double best = -1;
+    for (const struct cp_mode *const *m = modes; *m; m++) {
+        if (!strcmp((*m)->name, name))
+            return *m;
+        double likeness = 2.0 * (double)common(name, (*m)->name) / (double)(strlen(name) + strlen((*m)->name));
+        if (likeness > best)
+            best = likeness, nearest = *m;
+    }
+    fail(e, ERR_USAGE, "--mode %s: no such mode; the nearest is %s (cpbench list shows all)", name, nearest->name);
+    return NULL;
+}
+
+bool mode_resolve(struct cp_rank *r, struct err *e)
+{
+    struct packed_seqs *p = &r->batch->packed;
+    return r->shape->boundaries_cached ? resolve_boundaries_cached(p, r->stream, r->shape->cp, e) : resolve_boundaries(p, r->stream, r->shape->cp, e);
+}
+
+bool mode_check_zigzag(const struct cp_shape *s, struct err *e)
+{
+    for (int64_t b = 0; s->cp > 1 && b < s->microbatches; b++)
+        for (int64_t i = 0; i < s->packs[b].sequences; i++) {
+            int64_t length = s->packs[b].cu[i + 1] - s->packs[b].cu[i];
+            if (length % (2 * s->cp))
+                return fail(e, ERR_USAGE, "--seqs: a sequence of %" PRId64 " tokens is not divisible by 2 x --cp = %d (zigzag layout)", length,
+                            2 * s->cp);
+        }
+    return true;
+}
+
+void layer_state_init(struct layer_state *st, struct device *d, bool for_backward)
+{
+    *st = (struct layer_state){.for_backward = for_backward};
+    devpool_init(&st->pool, d);
+}
+
+void layer_state_free(struct layer_state *st)
+{
+    if (st->drop)
+        st->drop(st->kept);
+    devpool_free(&st->pool);
+    arena_free(&st->arena);
+}

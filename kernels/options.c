@@ -1,0 +1,172 @@
+/* options.c - option rows, their ranges, their words, and the checks that need several of them. */
+#include "kernels/options.h"
+#include "kernels/ops/conv1d.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ns that one operator of an eager framework costs its host before the device hears of it: dispatch, autograd, launch. */
+enum { FRAMEWORK_NS = 6000 };
+
+const struct run_options run_options_default = {.route = "interval",
+                                                .recompute = "none",
+                                                .seqs = "random:6",
+                                                .dtype = "fp32",
+                                                .device = "auto",
+                                                .comm = "threads",
+                                                .host_cost = "none",
+                                                .cp = 4,
+                                                .tp = 1,
+                                                .layers = 1,
+                                                .microbatches = 1,
+                                                .steps = 1,
+                                                .repeat = 1,
+                                                .tokens = 2048,
+                                                .hidden = 64,
+                                                .kheads = 4,
+                                                .vheads = 8,
+                                                .dk = 16,
+                                                .dv = 16,
+                                                .conv = 4,
+                                                .seed = 1234};
+
+#define AT(field) offsetof(struct run_options, field)
+const struct opt run_option_rows[] = {
+    {OPT_TEXT, "mode", AT(mode), "the mode to run (cpbench list shows all)", "ID"},
+    {OPT_INT, "cp", AT(cp), "ranks of the context-parallel group [4]", "C"},
+    {OPT_INT, "tp", AT(tp), "ranks of the tensor-parallel group; only 1 [1]", "T"},
+    {OPT_TEXT, "route", AT(route), "how layout routes are derived: naive, interval, prebuilt [interval]", "KIND"},
+    {OPT_TEXT, "boundaries", AT(boundaries), "boundary resolution: per-layer, cached [per-layer with route naive, else cached]", "HOW"},
+    {OPT_INT, "layers", AT(layers), "layers of the stack [1]", "L"},
+    {OPT_INT, "microbatches", AT(microbatches), "micro-batches of a step [1]", "B"},
+    {OPT_INT, "steps", AT(steps), "measured steps [1]", "N"},
+    {OPT_INT, "warmup", AT(warmup), "steps before them that are not printed [0]", "W"},
+    {OPT_INT, "repeat", AT(repeat), "runs of every step; times are medians [1]", "R"},
+    {OPT_TEXT, "recompute", AT(recompute), "none, full: run a layer's forward again before its backward [none]", "HOW"},
+    {OPT_INT, "tokens", AT(tokens), "tokens of a micro-batch over the whole group [2048]", "T"},
+    {OPT_TEXT, "seqs", AT(seqs), "packed sequences: lengths L,L,... or equal:N or random:N [random:6]", "LIST"},
+    {OPT_INT, "hidden", AT(hidden), "width of the model [64]", "H"},
+    {OPT_INT, "kheads", AT(kheads), "key heads [4]", "N"},
+    {OPT_INT, "vheads", AT(vheads), "value heads, a multiple of the key heads [8]", "N"},
+    {OPT_INT, "dk", AT(dk), "width of a key head [16]", "N"},
+    {OPT_INT, "dv", AT(dv), "width of a value head [16]", "N"},
+    {OPT_INT, "conv", AT(conv), "taps of the convolution [4]", "W"},
+    {OPT_TEXT, "dtype", AT(dtype), "type of activations: fp32 [fp32]", "TYPE"},
+    {OPT_TEXT, "device", AT(device), "auto, cpu [auto]", "NAME"},
+    {OPT_TEXT, "comm", AT(comm), "threads: ranks are threads of this process [threads]", "NAME"},
+    {OPT_TEXT, "host-cost", AT(host_cost), "emulated dispatch cost of an op: none, NS, framework (6000 ns) [none]", "NS"},
+    {OPT_INT, "seed", AT(seed), "seed of parameters, lengths and inputs [1234]", "S"},
+    {0},
+};
+
+/* What a number may be. Upper ends keep sizes within what kernels address with 32 bits, and far beyond any machine. */
+static const struct range {
+    const char *name;
+    size_t offset;
+    int64_t low, high;
+} ranges[] = {
+    {"cp", AT(cp), 1, 4096},
+    {"layers", AT(layers), 1, 10000},
+    {"microbatches", AT(microbatches), 1, 10000},
+    {"steps", AT(steps), 1, 1000000},
+    {"warmup", AT(warmup), 0, 100000},
+    {"repeat", AT(repeat), 1, 10000},
+    {"tokens", AT(tokens), 1, 1 << 24},
+    {"hidden", AT(hidden), 1, 1 << 16},
+    {"kheads", AT(kheads), 1, 1024},
+    {"vheads", AT(vheads), 1, 1024},
+    {"dk", AT(dk), 1, 1024},
+    {"dv", AT(dv), 1, 1024},
+    {"conv", AT(conv), 1, CONV1D_WIDTH_MAX},
+};
+
+static bool check_ranges(const struct run_options *o, struct err *e)
+{
+    if (o->tp != 1)
+        return fail(e, ERR_USAGE, "--tp %" PRId64 ": only 1 is built", o->tp);
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        const struct range *r = &ranges[i];
+        int64_t v = *(const int64_t *)((const char *)o + r->offset);
+        if (v < r->low || v > r->high)
+            return fail(e, ERR_USAGE, "--%s %" PRId64 ": not in %" PRId64 " .. %" PRId64, r->name, v, r->low, r->high);
+    }
+    return true;
+}
+
+/* The number of `word` among the words (which end with NULL), -1 with an error when it is none of them. */
+static int one_of(const char *option, const char *word, const char *const *words, struct err *e)
+{
+    char all[128] = "";
+    for (int i = 0; words[i]; i++) {
+        if (!strcmp(word, words[i]))
+            return i;
+        size_t n = strlen(all);
+        snprintf(all + n, sizeof all - n, "%s%s", i ? ", " : "", words[i]);
+    }
+    fail(e, ERR_USAGE, "--%s %s: want %s", option, word, all);
+    return -1;
+}
+
+static bool host_cost_of(const char *text, int64_t *ns, struct err *e)
+{
+    if (!strcmp(text, "none"))
+        *ns = 0;
+    else if (!strcmp(text, "framework"))
+        *ns = FRAMEWORK_NS;
+    else if (!opt_int(text, ns) || *ns < 0 || *ns > 1000000000)
+        return fail(e, ERR_USAGE, "--host-cost %s: want none, framework, or ns up to 1000000000", text);
+    return true;
+}
+
+static bool read_words(const struct run_options *o, struct run_config *c, struct err *e)
+{
+    static const char *const routes[] = {[ROUTE_NAIVE] = "naive", [ROUTE_INTERVAL] = "interval", [ROUTE_PREBUILT] = "prebuilt", NULL};
+    static const char *const boundaries[] = {"per-layer", "cached", NULL}, *const recompute[] = {"none", "full", NULL};
+    static const char *const dtypes[] = {"fp32", NULL}, *const devices[] = {"auto", "cpu", NULL}, *const comms[] = {"threads", NULL};
+    int route = one_of("route", o->route, routes, e), full = one_of("recompute", o->recompute, recompute, e);
+    int cached = o->boundaries ? one_of("boundaries", o->boundaries, boundaries, e) : route != ROUTE_NAIVE;
+    one_of("dtype", o->dtype, dtypes, e);
+    one_of("device", o->device, devices, e);
+    one_of("comm", o->comm, comms, e);
+    c->shape.route = (enum route_kind)route;
+    c->shape.boundaries_cached = cached == 1;
+    c->shape.recompute = full == 1;
+    c->device = o->device;
+    c->comm = o->comm;
+    return e->kind == ERR_NONE && host_cost_of(o->host_cost, &c->host_cost_ns, e);
+}
+
+static void read_numbers(const struct run_options *o, struct run_config *c)
+{
+    struct cp_shape *s = &c->shape;
+    s->cp = (int)o->cp;
+    s->tokens = o->tokens;
+    s->hidden = o->hidden;
+    s->kheads = o->kheads;
+    s->vheads = o->vheads;
+    s->dk = o->dk;
+    s->dv = o->dv;
+    s->conv = o->conv;
+    s->layers = o->layers;
+    s->microbatches = o->microbatches;
+    c->steps = o->steps;
+    c->warmup = o->warmup;
+    c->repeat = o->repeat;
+    c->seed = (uint64_t)o->seed;
+}
+
+bool run_config_of(const struct run_options *o, struct run_config *config, struct arena *a, struct err *e)
+{
+    *config = (struct run_config){0};
+    if (!o->mode)
+        return fail(e, ERR_USAGE, "--mode is missing (cpbench list shows all)");
+    config->mode = mode_find(o->mode, e);
+    if (!config->mode || !check_ranges(o, e) || !read_words(o, config, e))
+        return false;
+    read_numbers(o, config);
+    if (!seqs_parse(&config->seqs, o->seqs, o->tokens, (int)o->cp, a, e))
+        return false;
+    config->shape.packs = config_packs(config, 0, a);
+    return config->mode->check(&config->shape, e);
+}

@@ -1,0 +1,21 @@
+/* options.h - the options of cpbench commands that run or describe a mode, and the run that they ask for.
+ *
+ *     struct run_options o = RUN_OPTIONS_DEFAULT;
+ *     struct opt_group groups[] = {{run_option_rows, &o, "Options"}, {0}};
+ *     opt_parse(argc, argv, groups, ...) && run_config_of(&o, &config, &arena, e)
+ */
+#pragma once
+#include "kernels/model/config.h"
+#include "schemas/opt.h"
+
+struct run_options {
+    const char *mode, *route, *boundaries, *recompute, *seqs, *dtype, *device, *comm, *host_cost;
+    int64_t cp, tp, layers, microbatches, steps, warmup, repeat, tokens, hidden, kheads, vheads, dk, dv, conv, seed;
+};
+
+extern const struct run_options run_options_default;
+extern const struct opt run_option_rows[];
+
+/* Everything that the user can get wrong is found here, before a rank starts: ERR_USAGE, one line that names the option,
+ * the value and the rule. The packs of step 0 are set in config->shape; all lives in `a`. */
+bool run_config_of(const struct run_options *o, struct run_config *config, struct arena *a, struct err *e);
