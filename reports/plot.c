@@ -169,3 +169,10 @@ void plot_label(const char *s, int columns, FILE *out)
         putc(*p == '"' || *p == '`' ? '\'' : *p == '\\' ? '/' : *p, out);
     putc('"', out);
 }
+
+int plot_margin(int so_far, const char *s, int columns)
+{
+    char line[4096];
+    int used = utf8_line(s, columns, line, sizeof line) + 2;
+    return used > so_far ? used : so_far;
+}

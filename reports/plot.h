@@ -69,3 +69,6 @@ bool plot_run(const char *script, const char *data, size_t n, int width, int hei
 
 /* A quoted gnuplot datum of at most `columns` columns; what is too long loses its beginning (a site's function is last). */
 void plot_label(const char *s, int columns, FILE *out);
+
+/* Columns of the left margin for s, cut to `columns` as above; the larger of that and `so_far`. */
+int plot_margin(int so_far, const char *s, int columns);

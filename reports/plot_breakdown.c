@@ -40,7 +40,10 @@ bool plot_breakdown(const struct plot_bar *bars, size_t n, enum plot_format f, s
     char *text = NULL;
     size_t size = 0;
     FILE *in = open_memstream(&text, &size);
-    fprintf(in, "rows = %zu\nlabel_columns = %d\n$bars << EOD\n", n, LABEL);
+    int margin = 0;
+    for (size_t r = 0; r < n; r++)
+        margin = plot_margin(margin, bars[r].label, LABEL);
+    fprintf(in, "rows = %zu\nlabel_columns = %d\n$bars << EOD\n", n, margin);
     for (size_t r = 0; r < n; r++) {
         fprintf(in, "%zu ", r);
         plot_label(bars[r].label, LABEL, in);

@@ -11,12 +11,12 @@ set mxtics 1
 set xlabel "share of the window (%)"
 unset ytics
 set border 1
-set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1.2 width 1 maxrows 1
+set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1.2 width -4 maxrows 1
 h = 0.36
 set style fill solid 1.0 noborder
 plot $bars using 3:1:3:4:($1-h):($1+h) with boxxyerror lc rgb c_compute title "compute", \
-     $bars using 4:1:4:5:($1-h):($1+h) with boxxyerror lc rgb c_comm title "communication, exposed", \
-     $bars using 5:1:5:6:($1-h):($1+h) with boxxyerror lc rgb c_copy title "copies and fills alone", \
+     $bars using 4:1:4:5:($1-h):($1+h) with boxxyerror lc rgb c_comm title "exposed comm", \
+     $bars using 5:1:5:6:($1-h):($1+h) with boxxyerror lc rgb c_copy title "copies alone", \
      $bars using 6:1:6:7:($1-h):($1+h) with boxxyerror fs transparent solid 0.35 noborder lc rgb c_idle title "idle", \
      $bars using (0):1:2 with labels right offset -0.8,0 notitle, \
      $light using 1:2:3 with labels tc rgb "#ffffff" notitle, \

@@ -12,10 +12,10 @@ static void side(const struct plot_site *s, size_t n, bool before, int64_t thous
     for (size_t r = 0; r < n; r++) {
         char count[HUMAN_SIZE], time[HUMAN_SIZE];
         int64_t ns = before ? s[r].before_ns : s[r].after_ns, calls = before ? s[r].before_count : s[r].after_count;
-        if (calls < 0)
+        if (calls <= 0)
             fprintf(in, "%zu 0 \"none\"\n", r);
         else
-            fprintf(in, "%zu %.6f \"%s, %s\"\n", r, (double)(ns < 0 ? 0 : ns) / (1000.0 * (double)thousandth), human_count(calls, count),
+            fprintf(in, "%zu %.6f \"%s x, %s\"\n", r, (double)(ns < 0 ? 0 : ns) / (1000.0 * (double)thousandth), human_count(calls, count),
                     human_ns(ns < 0 ? 0 : ns, time));
     }
     fputs("EOD\n", in);
@@ -30,11 +30,14 @@ bool plot_syncs(const struct plot_site *sites, size_t n, bool pair, enum plot_fo
         most = sites[r].before_ns > most && pair ? sites[r].before_ns : most;
         most = sites[r].after_ns > most ? sites[r].after_ns : most;
     }
+    int margin = 0;
+    for (size_t r = 0; r < n; r++)
+        margin = plot_margin(margin, sites[r].label, LABEL);
     struct human h = human_time(most);
     char *text = NULL;
     size_t size = 0;
     FILE *in = open_memstream(&text, &size);
-    fprintf(in, "rows = %zu\npair = %d\nlabel_columns = %d\nunit = '%s'\nmost = %.6f\n", n, pair, LABEL, h.symbol,
+    fprintf(in, "rows = %zu\npair = %d\nlabel_columns = %d\nunit = '%s'\nmost = %.6f\n", n, pair, margin, h.symbol,
             (double)most / (1000.0 * (double)h.thousandth));
     side(sites, n, true, h.thousandth, in);
     side(sites, n, false, h.thousandth, in);

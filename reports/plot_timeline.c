@@ -56,10 +56,13 @@ bool plot_timeline(const struct plot_strip *s, enum plot_format f, struct arena 
         return fail(e, ERR_UNDECIDED, "timeline: nothing is in the window");
     struct human h = human_time(s->span_ns);
     double unit = 1000.0 * (double)h.thousandth;
+    int margin = 0;
+    for (size_t row = 0; row < s->nlanes; row++)
+        margin = plot_margin(margin, s->lanes[row].label, LABEL);
     char *text = NULL;
     size_t size = 0;
     FILE *in = open_memstream(&text, &size);
-    fprintf(in, "rows = %zu\nlabel_columns = %d\nspan = %.9g\nunit = '%s'\nwhat = ", s->nlanes, LABEL, (double)s->span_ns / unit, h.symbol);
+    fprintf(in, "rows = %zu\nlabel_columns = %d\nspan = %.9g\nunit = '%s'\nwhat = ", s->nlanes, margin, (double)s->span_ns / unit, h.symbol);
     plot_label(s->what, 60, in);
     putc('\n', in);
     for (int i = 0; i < PLOT_SHADES; i++)

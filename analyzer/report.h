@@ -1,0 +1,84 @@
+/* report.h - what goes on the page of `cpscope report`, for report_*.c, cmd_report.c and cmd_plot.c.
+ *
+ *   traces -> side (before, after): its tables, units and facts
+ *          -> joined tables, headline, verdict, data of the plots       here
+ *          -> page                                                      reports/page.h
+ *
+ * A page of one run has the side `after` only; then it is called "this run".
+ */
+#pragma once
+#include "analyzer/facts.h"
+#include "analyzer/units.h"
+#include "reports/page.h"
+#include "reports/plot.h"
+
+enum report_table { RT_SUMMARY, RT_OPS, RT_WAITS, RT_CLASSES, RT_KERNELS, RT_COMM, RT_IDLE, RT_N };
+
+struct side {
+    const char *label; /* "before", "after", "this run" */
+    struct trace t;
+    struct units units;
+    struct facts facts;
+    struct table tables[RT_N];
+    const char *missing[RT_N]; /* why the table could not be made; NULL: it is there */
+};
+
+struct report {
+    struct side before, after;
+    bool pair;
+    const char *differ; /* why the two are not comparable; NULL: they are */
+    struct arena arena;
+};
+
+/* Opens and tabulates `after`, and `before` where baseline is not NULL. Frees nothing on failure: call report_close. */
+bool report_open(struct report *r, const struct opt_list *files, const char *baseline, const struct trace_opts *o, struct err *e);
+void report_close(struct report *r);
+
+/* ---- joined tables ---- */
+
+enum { JOIN_KEYS = 3, JOIN_VALUES = 5 };
+
+/* Rows of a table, summed over ranks by their keys; both sides in one row where there are two. */
+struct join {
+    enum report_table of;
+    const char *keys[JOIN_KEYS], *values[JOIN_VALUES]; /* columns of the source; NULL ends */
+    size_t order;                                      /* rows go by the larger side of this value, down */
+    bool rate;                                         /* values[0] is also given per rank and step */
+};
+extern const struct join join_ops, join_waits, join_classes, join_kernels, join_comm, join_idle;
+
+/* *out is initialised here and freed by the caller. False when neither side has the source; *why (of the report) says so. */
+bool report_join(struct report *r, const struct join *j, const char *title, struct table *out, const char **why);
+
+/* Summed over ranks: of one site. Rows of a joined table of syncs, largest first. */
+struct site_change {
+    const char *site, *api;
+    int64_t before_count, after_count, before_ns, after_ns; /* -1: not on that side */
+};
+size_t report_sites(const struct table *joined, bool pair, struct arena *a, struct site_change **sites);
+
+/* ---- headline and verdict ---- */
+
+/* Sums over ranks and steps; absent where the side does not have it. */
+struct totals {
+    struct cell steps;        /* of all ranks: what "per rank and step" divides host rows by */
+    struct cell device_steps; /* of all devices: the same for device rows */
+    struct cell span_ns, busy_ns, kernel_ns, compute_ns, comm_ns, exposed_ns, copy_ns, set_ns;
+    struct cell ops, op_ns, waits, wait_ns, bubble_ns;
+};
+struct totals report_totals(const struct side *s);
+void report_headline(struct report *r, struct table *out);
+void report_verdict(struct report *r, const struct table *ops, const struct table *waits, struct page *p);
+/* Times are on record but mean nothing as speed: the program had more runnable threads than cores. */
+bool report_oversubscribed(const struct side *s);
+
+/* ---- plots ---- */
+
+bool report_plot_breakdown(struct report *r, enum plot_format f, struct plot *out, struct err *e);
+bool report_plot_syncs(struct report *r, const struct table *joined, enum plot_format f, struct plot *out, struct err *e);
+bool report_plot_timeline(struct report *r, const struct side *s, enum plot_format f, struct plot *out, const char **caption, struct err *e);
+
+/* ---- the rest of the page ---- */
+
+void report_provenance(struct report *r, struct table *out);
+bool report_page(struct report *r, FILE *out, struct err *e);

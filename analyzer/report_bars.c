@@ -1,0 +1,64 @@
+/* report_bars.c - data of two plots: where each device's window went, and the sync sites before and after.
+ *
+ *     window   |-----------------------------------|
+ *     compute  |#####    ######|                        compute
+ *     comm        |####|     |#####|                    less compute: exposed communication
+ *     copies                     |####|                 less both: copies alone
+ *                                     |-------------|   idle is the rest
+ */
+#include "analyzer/report.h"
+
+enum { BARS_MOST = 16, SITES_MOST = 10 };
+
+static struct plot_bar bar_of(const struct trace *t, const struct lane *l, struct arena *a)
+{
+    struct arena scratch = {0};
+    struct ivlset compute = trace_union(t, &scratch, l, WORK_COMPUTE);
+    struct ivlset comm = trace_union(t, &scratch, l, WORK_COMM), copy = trace_union(t, &scratch, l, WORK_COPY | WORK_SET);
+    int64_t kernels = ivl_len(ivl_or(&scratch, compute, comm)), all = ivl_len(ivl_or(&scratch, ivl_or(&scratch, compute, comm), copy));
+    struct plot_bar b = {.compute_ns = ivl_len(compute)};
+    b.comm_ns = kernels - b.compute_ns;
+    b.copy_ns = all - kernels;
+    b.idle_ns = ivl_len(l->window) - all;
+    arena_free(&scratch);
+    if (l->rank < 0)
+        b.label = arena_printf(a, "device %d", l->device);
+    else if (l->rank == l->device)
+        b.label = arena_printf(a, "rank %d", l->rank);
+    else
+        b.label = arena_printf(a, "rank %d, device %d", l->rank, l->device);
+    return b;
+}
+
+static size_t bars_of(const struct side *s, bool pair, struct plot_bar *v, struct arena *a)
+{
+    size_t n = s->t.nlanes < BARS_MOST ? s->t.nlanes : BARS_MOST;
+    for (size_t i = 0; i < n; i++) {
+        v[i] = bar_of(&s->t, &s->t.lanes[i], a);
+        if (pair)
+            v[i].label = arena_printf(a, "%s: %s", s->label, v[i].label);
+        else if (s->t.nfiles > 1)
+            v[i].label = arena_printf(a, "%s: %s", s->t.files[s->t.lanes[i].file].name, v[i].label);
+    }
+    return n;
+}
+
+bool report_plot_breakdown(struct report *r, enum plot_format f, struct plot *out, struct err *e)
+{
+    struct plot_bar bars[2 * BARS_MOST];
+    size_t n = r->pair ? bars_of(&r->before, true, bars, &r->arena) : 0;
+    n += bars_of(&r->after, r->pair, bars + n, &r->arena);
+    return plot_breakdown(bars, n, f, &r->arena, out, e);
+}
+
+bool report_plot_syncs(struct report *r, const struct table *joined, enum plot_format f, struct plot *out, struct err *e)
+{
+    struct site_change *v;
+    struct plot_site sites[SITES_MOST];
+    size_t n = report_sites(joined, r->pair, &r->arena, &v);
+    n = n < SITES_MOST ? n : SITES_MOST;
+    for (size_t i = 0; i < n; i++)
+        sites[i] = (struct plot_site){arena_printf(&r->arena, "%s: %s", v[i].site, v[i].api), v[i].before_ns, v[i].after_ns, v[i].before_count,
+                                      v[i].after_count};
+    return plot_syncs(sites, n, r->pair, f, &r->arena, out, e);
+}

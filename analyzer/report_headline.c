@@ -1,0 +1,146 @@
+/* report_headline.c - the step in ten numbers: means per rank and step, so that parts add up. */
+#include "analyzer/report.h"
+#include "reports/human.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct cell sum(const struct side *s, enum report_table of, const char *column)
+{
+    const struct table *t = &s->tables[of];
+    int c = s->missing[of] ? -1 : table_column(t, column);
+    struct cell all = {0};
+    for (size_t r = 0; c >= 0 && r < t->nrows; r++)
+        if (table_at(t, r)[c].kind == CELL_INT)
+            all = cell_int((all.kind ? all.i : 0) + table_at(t, r)[c].i);
+    return c >= 0 && !t->nrows ? cell_int(0) : all;
+}
+
+struct totals report_totals(const struct side *s)
+{
+    struct totals t = {
+        .span_ns = sum(s, RT_SUMMARY, "span_ns"),
+        .busy_ns = sum(s, RT_SUMMARY, "busy_ns"),
+        .kernel_ns = sum(s, RT_SUMMARY, "kernel_sum_ns"),
+        .compute_ns = sum(s, RT_SUMMARY, "compute_sum_ns"),
+        .comm_ns = sum(s, RT_SUMMARY, "comm_sum_ns"),
+        .exposed_ns = sum(s, RT_SUMMARY, "exposed_comm_ns"),
+        .copy_ns = sum(s, RT_SUMMARY, "memcpy_ns"),
+        .set_ns = sum(s, RT_SUMMARY, "memset_ns"),
+        .ops = sum(s, RT_OPS, "count"),
+        .op_ns = sum(s, RT_OPS, "blocked_ns"),
+        .waits = sum(s, RT_WAITS, "count"),
+        .wait_ns = sum(s, RT_WAITS, "blocked_ns"),
+        .bubble_ns = sum(s, RT_WAITS, "bubble_ns"),
+    };
+    if (s->units.n[UNIT_STEPS] > 0 && s->t.nranks) {
+        t.steps = cell_int(s->units.n[UNIT_STEPS]);
+        t.device_steps = cell_int(s->units.n[UNIT_STEPS] * (int64_t)s->t.nlanes / (int64_t)s->t.nranks);
+    }
+    return t;
+}
+
+bool report_oversubscribed(const struct side *s)
+{
+    for (size_t i = 0; i < s->t.nfiles; i++) {
+        const char *said = tracedata_meta_get(&s->t.files[i].d, "oversubscribed");
+        if (said && strcmp(said, "0") != 0)
+            return true;
+    }
+    return false;
+}
+
+enum form { FORM_COUNT, FORM_TIME, FORM_SHARE };
+
+struct line {
+    const char *metric;
+    enum form form;
+    size_t value, of; /* offsets in struct totals: value / of, in percent for a share */
+};
+
+#define AT(field) offsetof(struct totals, field)
+static const struct line lines[] = {
+    {"step, wall clock as recorded", FORM_TIME, AT(span_ns), AT(device_steps)},
+    {"host syncs, op ledger", FORM_COUNT, AT(ops), AT(steps)},
+    {"host syncs, wait ledger", FORM_COUNT, AT(waits), AT(steps)},
+    {"host time blocked (wait ledger)", FORM_TIME, AT(wait_ns), AT(steps)},
+    {"device idle charged to syncs (bubble)", FORM_TIME, AT(bubble_ns), AT(steps)},
+    {"device busy, % of the window", FORM_SHARE, AT(busy_ns), AT(span_ns)},
+    {"kernels, sum", FORM_TIME, AT(kernel_ns), AT(device_steps)},
+    {"of these compute (not communication)", FORM_TIME, AT(compute_ns), AT(device_steps)},
+    {"of these communication", FORM_TIME, AT(comm_ns), AT(device_steps)},
+    {"communication exposed (not behind compute)", FORM_TIME, AT(exposed_ns), AT(device_steps)},
+    {"copies, sum", FORM_TIME, AT(copy_ns), AT(device_steps)},
+    {"fills (memset), sum", FORM_TIME, AT(set_ns), AT(device_steps)},
+};
+
+static struct cell field(const struct totals *t, size_t offset)
+{
+    struct cell c;
+    memcpy(&c, (const char *)t + offset, sizeof c);
+    return c;
+}
+
+/* The number of a line, in ns, calls or percent; absent where a part of it is. */
+static struct cell number(const struct line *l, const struct totals *t)
+{
+    struct cell v = field(t, l->value), of = field(t, l->of);
+    if (!v.kind || !of.kind || of.i == 0)
+        return (struct cell){0};
+    return cell_real((l->form == FORM_SHARE ? 100.0 : 1.0) * (double)v.i / (double)of.i);
+}
+
+static struct cell shown(const struct line *l, struct cell v, struct table *out)
+{
+    char buf[HUMAN_SIZE];
+    if (!v.kind)
+        return v;
+    if (l->form == FORM_SHARE)
+        return cell_text(table_text(out, "%.1f %%", v.r));
+    if (l->form == FORM_TIME)
+        return cell_text(table_text(out, "%s", human_ns((int64_t)v.r, buf)));
+    struct human h = {UNIT_REAL, 0, "", true};
+    return cell_text(table_text(out, "%s", human_cell(&h, v, buf)));
+}
+
+static struct cell change(const struct line *l, struct cell b, struct cell a, struct table *out)
+{
+    if (!b.kind || !a.kind)
+        return (struct cell){0};
+    if (l->form == FORM_SHARE)
+        return cell_text(table_text(out, "%+.1f points", a.r - b.r));
+    if (b.r == 0)
+        return a.r == 0 ? cell_text("0 %") : (struct cell){0};
+    return cell_text(table_text(out, "%+.1f %%", 100.0 * (a.r - b.r) / b.r));
+}
+
+static const struct column pair_columns[] = {
+    {"metric", UNIT_TEXT}, {"before", UNIT_TEXT}, {"after", UNIT_TEXT}, {"change", UNIT_TEXT, .what = "of the value before"}, {0}};
+static const struct column one_columns[] = {{"metric", UNIT_TEXT}, {"this run", UNIT_TEXT}, {0}};
+
+void report_headline(struct report *r, struct table *out)
+{
+    struct totals b = {0}, a = report_totals(&r->after);
+    if (r->pair)
+        b = report_totals(&r->before);
+    table_init(out, "headline", r->pair ? "Before and after" : "The step", r->pair ? pair_columns : one_columns);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct cell before = r->pair ? number(&lines[i], &b) : (struct cell){0}, after = number(&lines[i], &a);
+        if (!before.kind && !after.kind)
+            continue;
+        struct cell *row = table_row(out);
+        row[0] = cell_text(lines[i].metric);
+        if (!r->pair) {
+            row[1] = shown(&lines[i], after, out);
+            continue;
+        }
+        row[1] = shown(&lines[i], before, out);
+        row[2] = shown(&lines[i], after, out);
+        row[3] = r->differ ? (struct cell){0} : change(&lines[i], before, after, out);
+    }
+    bool whole = r->after.units.whole || (r->pair && r->before.units.whole);
+    table_note(out, "means per rank and step, of device work per device and step%s", whole ? " (no steps found: a rank's window counts as one)" : "");
+    if (r->pair)
+        table_note(out, "change is %% of the value before; of a percentage it is the difference in percentage points");
+}

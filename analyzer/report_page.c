@@ -1,0 +1,174 @@
+/* report_page.c - the order of the page: what changed, then why, then everything else. */
+#include "analyzer/report.h"
+
+#include <string.h>
+
+enum { TABLES_MOST = 16, ROWS_MOST = 40 };
+
+/* Tables stay with the page until it is written. */
+struct composer {
+    struct report *r;
+    struct page p;
+    struct table tables[TABLES_MOST];
+    size_t n;
+    struct arena arena;
+};
+
+static const char *both(const struct composer *c, const char *format)
+{
+    return arena_printf((struct arena *)&c->arena, format, c->r->after.t.files[0].name);
+}
+
+/* A joined table, or the line that says why there is none; NULL then. */
+static const struct table *joined(struct composer *c, const struct join *j, const char *title, const char *more)
+{
+    struct table *t = &c->tables[c->n];
+    const char *why = NULL;
+    if (!report_join(c->r, j, title, t, &why)) {
+        page_text(&c->p, "%s: %s", title, why);
+        return NULL;
+    }
+    c->n++;
+    page_table(&c->p, t, (struct html_table_opts){.most = ROWS_MOST, .more = more ? both(c, more) : NULL});
+    return t;
+}
+
+/* A plot that cannot be drawn from this trace is a line; one that gnuplot cannot draw ends the report. */
+static bool plotted(struct composer *c, bool ok, const struct plot *plot, const char *caption, struct err *why, struct err *e)
+{
+    if (ok)
+        page_plot(&c->p, plot->data, caption);
+    else if (why->kind != ERR_UNDECIDED)
+        return fail(e, why->kind, "%s", why->msg);
+    else
+        page_text(&c->p, "%s", why->msg);
+    return true;
+}
+
+static bool section_syncs(struct composer *c, const struct table **ops, const struct table **waits, struct err *e)
+{
+    struct err why = {0};
+    struct plot plot;
+    page_section(&c->p, "syncs", "Where the host waits for the device");
+    page_text(&c->p,
+              "Two ledgers that are never added together. The op ledger counts framework operators that read back from the device (item, "
+              "is_nonzero, nonzero, boolean index); the wait ledger counts host calls that block, by kind of call, not by how long they took. "
+              "Bubble is device idle from the end of the work waited for to the next work of that thread: an upper bound of what the site costs.");
+    *ops = joined(c, &join_ops, "Op ledger: operators that read back, by call site", "cpscope syncs --ledger op --format csv %s");
+    *waits = joined(c, &join_waits, "Wait ledger: host calls that block, by call site", "cpscope syncs --format csv %s");
+    const struct table *of = *ops && (*ops)->nrows ? *ops : *waits;
+    if (!of)
+        return true;
+    bool ok = report_plot_syncs(c->r, of, PLOT_INLINE, &plot, &why);
+    return plotted(c, ok, &plot,
+                   of == *ops ? "Sync sites of the op ledger: host time spent in them, and how often, summed over ranks."
+                              : "Sync sites of the wait ledger: host time blocked, and how often, summed over ranks.",
+                   &why, e);
+}
+
+static bool section_time(struct composer *c, struct err *e)
+{
+    struct err why = {0};
+    struct plot plot;
+    page_section(&c->p, "time", "Where the time goes");
+    bool ok = report_plot_breakdown(c->r, PLOT_INLINE, &plot, &why);
+    if (!plotted(c, ok, &plot,
+                 "Each device's window in four parts that add up to it: compute, communication that no compute hides, copies and fills alone, idle. "
+                 "Unions over streams, not sums.",
+                 &why, e))
+        return false;
+    joined(c, &join_idle, "Idle by cause", "cpscope idle --format csv %s");
+    page_section(&c->p, "timeline", "One step");
+    struct side *sides[] = {&c->r->before, &c->r->after};
+    for (int i = c->r->pair ? 0 : 1; i < 2; i++) {
+        const char *caption = "";
+        struct err no = {0};
+        ok = report_plot_timeline(c->r, sides[i], PLOT_INLINE, &plot, &caption, &no);
+        if (!plotted(c, ok, &plot, caption, &no, e))
+            return false;
+    }
+    return true;
+}
+
+static void section_kernels(struct composer *c)
+{
+    page_section(&c->p, "kernels", "Kernels");
+    joined(c, &join_classes, "By class", "cpscope kernels --by class --format csv %s");
+    joined(c, &join_kernels, "By name", "cpscope kernels --by short --format csv %s");
+    page_section(&c->p, "comm", "Communication");
+    joined(c, &join_comm, "Collectives", "cpscope comm --format csv %s");
+}
+
+static void section_ranks(struct composer *c)
+{
+    struct side *sides[] = {&c->r->before, &c->r->after};
+    page_section(&c->p, "ranks", "Rank by rank");
+    for (int i = c->r->pair ? 0 : 1; i < 2; i++) {
+        if (sides[i]->missing[RT_SUMMARY])
+            page_text(&c->p, "%s: %s", sides[i]->label, sides[i]->missing[RT_SUMMARY]);
+        else
+            page_table(
+                &c->p, &sides[i]->tables[RT_SUMMARY],
+                (struct html_table_opts){.most = 2 * ROWS_MOST, .caption = arena_printf(&c->arena, "Summary of each device: %s", sides[i]->label)});
+    }
+}
+
+static const char *kind_of_numbers(const struct side *s)
+{
+    static const char *const kinds[][2] = {
+        {"sim", "Modelled, not measured: no work ran; times come from a cost model of the machine file."},
+        {"cpu", "Measured on the cpu backend: every operation really ran, on this machine's processor. Counts are those of the algorithm; shares of "
+                "time are not those of a GPU."},
+        {"cuda", "Measured on NVIDIA GPUs, by the GPU's clock."},
+        {"rocm", "Measured on AMD GPUs."},
+        {"ascend", "Measured on Ascend devices."},
+    };
+    const char *backend = s->t.files[0].backend;
+    for (size_t i = 0; backend && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(backend, kinds[i][0]) == 0)
+            return kinds[i][1];
+    return "The trace does not say what made it.";
+}
+
+static void section_provenance(struct composer *c)
+{
+    struct side *sides[] = {&c->r->before, &c->r->after};
+    struct table *t = &c->tables[c->n++];
+    page_section(&c->p, "provenance", "Where the numbers come from");
+    for (int i = c->r->pair ? 0 : 1; i < 2; i++)
+        page_text(&c->p, "%s: %s%s", sides[i]->label, kind_of_numbers(sides[i]),
+                  report_oversubscribed(sides[i]) ? " It ran more threads than there are cores: its times are shown, not judged." : "");
+    page_text(&c->p, "Recorded times hold the cost of recording; they compare with recorded times only. - in a table means: not in this trace.");
+    report_provenance(c->r, t);
+    page_table(&c->p, t, (struct html_table_opts){0});
+}
+
+static bool compose(struct composer *c, struct err *e)
+{
+    const struct table *ops = NULL, *waits = NULL;
+    struct table *headline = &c->tables[c->n++];
+    page_section(&c->p, "headline", c->r->pair ? "Before and after" : "The step in numbers");
+    report_headline(c->r, headline);
+    page_table(&c->p, headline, (struct html_table_opts){0});
+    if (!section_syncs(c, &ops, &waits, e) || !section_time(c, e))
+        return false;
+    section_kernels(c);
+    section_ranks(c);
+    section_provenance(c);
+    report_verdict(c->r, ops, waits, &c->p);
+    return true;
+}
+
+bool report_page(struct report *r, FILE *out, struct err *e)
+{
+    struct composer c = {.r = r};
+    const char *after = r->after.t.files[0].name;
+    page_init(&c.p, r->pair ? arena_printf(&c.arena, "cpscope: %s (before) against %s (after)", r->before.t.files[0].name, after)
+                            : arena_printf(&c.arena, "cpscope: %s", after));
+    bool ok = compose(&c, e) && page_write(&c.p, out, e);
+    for (size_t i = 0; i < c.n; i++)
+        table_free(&c.tables[i]);
+    page_free(&c.p);
+    arena_free(&c.arena);
+    return ok;
+}

@@ -1,0 +1,191 @@
+/* report_verdict.c - the first lines of the page: what changed, what it cost, where to look.
+ *
+ * Counts of host-device syncs are exact, so they alone make a verdict better or worse. The times of one recording a side are
+ * shown beside it and judged only where they are exact too (sim): a single pair of runs cannot tell a change from noise.
+ */
+#include "analyzer/report.h"
+#include "reports/human.h"
+
+#include <math.h>
+#include <string.h>
+
+struct ledger {
+    const char *name;
+    struct cell before, after; /* syncs per rank and step */
+};
+
+static struct cell per(struct cell v, struct cell steps)
+{
+    return v.kind && steps.kind && steps.i ? cell_real((double)v.i / (double)steps.i) : (struct cell){0};
+}
+
+static const char *count_text(struct cell c, char buf[HUMAN_SIZE])
+{
+    struct human h = {UNIT_REAL, 0, "", true};
+    return human_cell(&h, c, buf);
+}
+
+static const char *time_text(struct cell c, char buf[HUMAN_SIZE])
+{
+    return c.kind ? human_ns((int64_t)c.r, buf) : "-";
+}
+
+/* The op ledger where both sides have it and it says something, for it is what a framework's users read; else the waits. */
+static struct ledger ledger_of(const struct report *r, const struct totals *b, const struct totals *a)
+{
+    bool ops = a->ops.kind && (!r->pair || b->ops.kind) && (a->ops.i || (r->pair && b->ops.i));
+    struct ledger l = {ops ? "op ledger" : "wait ledger"};
+    l.after = per(ops ? a->ops : a->waits, a->steps);
+    l.before = per(ops ? b->ops : b->waits, b->steps);
+    return l;
+}
+
+static bool simulated(const struct side *s)
+{
+    const char *backend = s->t.files[0].backend;
+    return backend && strcmp(backend, "sim") == 0;
+}
+
+static const char *how_times_count(const struct report *r)
+{
+    if (simulated(&r->after))
+        return "modelled";
+    if (report_oversubscribed(&r->after) || (r->pair && report_oversubscribed(&r->before)))
+        return "more threads than cores: shown, not judged";
+    return "one recording a side: shown, not judged";
+}
+
+/* ---- the sites behind the numbers ---- */
+
+static double rate(int64_t n, const struct side *s)
+{
+    int64_t steps = s->units.n[UNIT_STEPS];
+    return n > 0 && steps ? (double)n / (double)steps : 0;
+}
+
+static size_t new_sites(const struct site_change *v, size_t n)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++)
+        found += v[i].before_count == 0 && v[i].after_count > 0;
+    return found;
+}
+
+static void point_site(struct page *p, const struct report *r, const char *lead, const struct site_change *c)
+{
+    char b[HUMAN_SIZE], a[HUMAN_SIZE], tb[HUMAN_SIZE], ta[HUMAN_SIZE];
+    struct cell before = cell_real(rate(c->before_count, &r->before)), after = cell_real(rate(c->after_count, &r->after));
+    struct cell ns_b = cell_real(rate(c->before_ns, &r->before)), ns_a = cell_real(rate(c->after_ns, &r->after));
+    if (r->pair)
+        page_point(p, "%s: %.300s (%s): %s a rank and step before, %s after; blocked %s before, %s after", lead, c->site, c->api,
+                   count_text(before, b), count_text(after, a), time_text(ns_b, tb), time_text(ns_a, ta));
+    else
+        page_point(p, "%s: %.300s (%s): %s a rank and step, blocked %s", lead, c->site, c->api, count_text(after, a), time_text(ns_a, ta));
+}
+
+/* The site whose count moved most, the first new one, and the one that blocks longest now. */
+static void points_sites(struct page *p, const struct report *r, const struct site_change *v, size_t n)
+{
+    const struct site_change *moved = NULL, *added = NULL, *worst = NULL;
+    for (size_t i = 0; i < n; i++) {
+        double change = fabs(rate(v[i].after_count, &r->after) - rate(v[i].before_count, &r->before));
+        if (r->pair && change > 0 && (!moved || change > fabs(rate(moved->after_count, &r->after) - rate(moved->before_count, &r->before))))
+            moved = &v[i];
+        if (r->pair && !added && v[i].before_count == 0 && v[i].after_count > 0)
+            added = &v[i];
+        if (v[i].after_count > 0 && (!worst || v[i].after_ns > worst->after_ns))
+            worst = &v[i];
+    }
+    if (moved)
+        point_site(p, r, "Changed most", moved);
+    if (added && added != moved)
+        point_site(p, r, "New", added);
+    if (worst && worst != moved && worst != added)
+        point_site(p, r, "Look at", worst);
+}
+
+/* ---- the sentence ---- */
+
+static void point_cost(struct page *p, const struct report *r, const struct totals *b, const struct totals *a)
+{
+    char x[HUMAN_SIZE], y[HUMAN_SIZE];
+    struct cell before = per(b->wait_ns, b->steps), after = per(a->wait_ns, a->steps);
+    if (r->pair && before.kind && after.kind)
+        page_point(p, "What it cost: the host was blocked in device waits for %s of a step before and %s after (wait ledger, mean of ranks)",
+                   time_text(before, x), time_text(after, y));
+    before = per(b->bubble_ns, b->steps), after = per(a->bubble_ns, a->steps);
+    if (r->pair && before.kind && after.kind)
+        page_point(p, "Device idle that follows those waits: %s of a step before, %s after (an upper bound)", time_text(before, x),
+                   time_text(after, y));
+}
+
+static void point_step(struct page *p, const struct report *r, const struct totals *b, const struct totals *a)
+{
+    char x[HUMAN_SIZE], y[HUMAN_SIZE];
+    struct cell before = per(b->span_ns, b->device_steps), after = per(a->span_ns, a->device_steps);
+    if (before.kind && after.kind && before.r > 0)
+        page_point(p, "The recorded step: %s before, %s after (%+.1f %% of before; %s)", time_text(before, x), time_text(after, y),
+                   100 * (after.r - before.r) / before.r, how_times_count(r));
+}
+
+static void pair_verdict(const struct report *r, const struct ledger *l, size_t added, struct page *p)
+{
+    char x[HUMAN_SIZE], y[HUMAN_SIZE];
+    double b = l->before.kind ? l->before.r : 0, a = l->after.kind ? l->after.r : 0;
+    if (r->differ)
+        page_verdict(p, TONE_UNDECIDED, "The two runs are %s. Both are shown; nothing is judged.", r->differ);
+    else if (!l->before.kind || !l->after.kind)
+        page_verdict(p, TONE_UNDECIDED, "Host-device syncs are not recorded on both sides, so nothing is judged.");
+    else if (b == a && !added)
+        page_verdict(p, TONE_NEUTRAL, "Host-device syncs are unchanged: %s per rank and step (%s).", count_text(l->after, x), l->name);
+    else if (a <= b && !added)
+        page_verdict(p, TONE_GOOD, "Host-device syncs per rank and step fell from %s to %s (%s).", count_text(l->before, x), count_text(l->after, y),
+                     l->name);
+    else if (a > b)
+        page_verdict(p, TONE_BAD, "Host-device syncs per rank and step rose from %s to %s (%s)%s.", count_text(l->before, x), count_text(l->after, y),
+                     l->name, added ? ", at sites that had none" : "");
+    else
+        page_verdict(p, TONE_BAD, "%zu site%s did not synchronise before (%s); in all, syncs per rank and step went from %s to %s.", added,
+                     added == 1 ? "" : "s that", l->name, count_text(l->before, x), count_text(l->after, y));
+}
+
+static void one_verdict(const struct report *r, const struct ledger *l, const struct totals *a, const struct site_change *v, size_t n, struct page *p)
+{
+    char x[HUMAN_SIZE], y[HUMAN_SIZE];
+    struct cell blocked = per(a->wait_ns, a->steps), span = per(a->span_ns, a->device_steps);
+    if (!l->after.kind)
+        page_verdict(p, TONE_NEUTRAL, "This trace holds no host calls: what the step waits for on the host cannot be said.");
+    else if (l->after.r == 0)
+        page_verdict(p, TONE_NEUTRAL, "The host does not wait for the device in this window.");
+    else
+        page_verdict(p, TONE_NEUTRAL, "The host synchronises with the device %s times per rank and step (%s)%s%.200s.", count_text(l->after, x),
+                     l->name, n ? ", most of the blocked time at " : "", n ? v[0].site : "");
+    if (blocked.kind && span.kind && span.r > 0)
+        page_point(p, "Blocked in device waits: %s of the %s step, %.1f %% of it (mean of ranks, wait ledger)", time_text(blocked, x),
+                   time_text(span, y), 100 * blocked.r / span.r);
+    if (a->busy_ns.kind && a->span_ns.kind && a->span_ns.i)
+        page_point(p, "The device works %.1f %% of the window%s", 100.0 * (double)a->busy_ns.i / (double)a->span_ns.i,
+                   r->after.t.nlanes > 1 ? " (mean of devices)" : "");
+    if (a->exposed_ns.kind && a->span_ns.kind && a->span_ns.i)
+        page_point(p, "Communication not hidden behind compute: %.1f %% of the window", 100.0 * (double)a->exposed_ns.i / (double)a->span_ns.i);
+}
+
+void report_verdict(struct report *r, const struct table *ops, const struct table *waits, struct page *p)
+{
+    struct totals b = r->pair ? report_totals(&r->before) : (struct totals){0}, a = report_totals(&r->after);
+    struct ledger l = ledger_of(r, &b, &a);
+    const struct table *of = strcmp(l.name, "op ledger") == 0 ? ops : waits;
+    struct site_change *v = NULL;
+    size_t n = of && of->columns ? report_sites(of, r->pair, &r->arena, &v) : 0;
+    if (!r->pair) {
+        one_verdict(r, &l, &a, v, n, p);
+        points_sites(p, r, v, n);
+        return;
+    }
+    pair_verdict(r, &l, new_sites(v, n), p);
+    if (r->differ)
+        return;
+    points_sites(p, r, v, n);
+    point_cost(p, r, &b, &a);
+    point_step(p, r, &b, &a);
+}
