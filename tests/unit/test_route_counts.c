@@ -25,10 +25,11 @@ static void note(void *ctx, const struct activity *a)
     if (a->what != ACT_EVENT || a->rank != 0)
         return;
     pthread_mutex_lock(&seen.lock);
-    if (seen.n < MAX_ROWS)
+    if (seen.n < MAX_ROWS) {
         seen.row[seen.n] = *a;
-    seen.row[seen.n].name = a->transient ? "transient" : a->name;
-    seen.n++;
+        seen.row[seen.n].name = a->transient ? "transient" : a->name;
+        seen.n++;
+    }
     pthread_mutex_unlock(&seen.lock);
 }
 
