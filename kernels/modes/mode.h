@@ -68,7 +68,7 @@ struct layer_state {
 };
 
 void layer_state_init(struct layer_state *st, struct device *d, bool for_backward);
-void layer_state_free(struct layer_state *st); /* enqueued work may still use the memory (dev_free) */
+void layer_state_free(struct layer_state *st); /* enqueued work may still use the memory (dev_free); twice is fine */
 
 struct expect; /* expect.h */
 

@@ -72,4 +72,6 @@ void layer_state_free(struct layer_state *st)
         st->drop(st->kept);
     devpool_free(&st->pool);
     arena_free(&st->arena);
+    st->kept = NULL;
+    st->drop = NULL;
 }
