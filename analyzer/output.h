@@ -9,7 +9,7 @@ struct output_opts {
     const char *path;   /* NULL: stdout */
     const char *sort, *filter, *color;
     int64_t top; /* 0: all */
-    bool across_ranks;
+    bool across_ranks, quiet, no_progress;
 };
 extern const struct opt output_opt_rows[]; /* into a struct output_opts */
 
@@ -22,5 +22,6 @@ struct output {
 bool output_open(struct output *o, const char *path, struct err *e);
 bool output_close(struct output *o, bool keep, struct err *e); /* keep false: nothing is left */
 
-/* Sorts, filters and cuts as asked, then prints. Does not take the table away. */
-bool output_table(struct table *t, const struct output_opts *o, struct err *e);
+/* Sorts, filters and cuts as asked, puts ranks together (--across-ranks; text does so over 4 ranks), then prints. `worst`
+ * as in struct table_desc, may be NULL. Rows of *t are reordered and cut; the caller still frees it. */
+bool output_table(struct table *t, const char *worst, const struct output_opts *o, struct err *e);

@@ -15,11 +15,23 @@ enum site_by { SITE_FUNCTION, SITE_LINE, SITE_STACK };
 /* "function", "line", "stack" (NULL: function). */
 bool site_by_parse(const char *text, enum site_by *by, struct err *e);
 
-/* The site of the host row `ev`. `around` are the numbers of the host rows that enclose it, outermost first. Text is
- * interned in `names`, so equal sites have equal ids. */
-uint32_t site_of(const struct trace_file *f, const struct event *ev, const uint32_t *around, size_t naround, enum site_by by, struct intern *names);
+/* Site names of one file's rows; equal sites have equal ids in `names`, over files too. */
+struct sites {
+    const struct trace_file *f;
+    enum site_by by;
+    struct intern *names;
+    uint32_t *of_site, *of_name; /* 1 + id by site id and by string id: most sites come again and again */
+    uint8_t *user;               /* by string id: is it a user's frame; 0 not looked at */
+    struct arena arena;
+};
+
+void sites_init(struct sites *s, const struct trace_file *f, enum site_by by, struct intern *names);
+void sites_free(struct sites *s);
+/* The site of the host row `ev`. `around` are the numbers of the host rows that enclose it, outermost first. */
+uint32_t sites_id(struct sites *s, const struct event *ev, const uint32_t *around, size_t naround);
+/* Does sites_id look at `around` for this row? */
+bool sites_needs_around(const struct sites *s, const struct event *ev);
 
 /* The repository-relative file and the line of that place: of the event's own site, else of its user frame. False: none.
  * *file lives in `a` or in the trace. */
-bool site_place(const struct trace_file *f, const struct event *ev, const uint32_t *around, size_t naround, const char **file, int32_t *line,
-                struct arena *a);
+bool sites_place(struct sites *s, const struct event *ev, const uint32_t *around, size_t naround, const char **file, int32_t *line, struct arena *a);

@@ -111,6 +111,7 @@ struct table_desc {
     const char *name, *title;
     const char *what; /* a paragraph for `cpscope help NAME`: definitions, what a row is */
     const struct column *columns;
+    const char *worst;      /* the column whose largest value names the worst rank (--across-ranks); NULL: none */
     const struct opt *opts; /* its own options, into a struct of args_size bytes; NULL: none */
     size_t args_size;       /* args are zeroed before parsing: zero means default */
     /* args NULL: all defaults. ERR_UNDECIDED when the source never records such events. `out` is initialised. */

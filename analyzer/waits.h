@@ -30,16 +30,19 @@ struct waits {
     struct wait *v; /* by rank, thread, start */
     size_t n;
     struct intern names;
-    struct arena arena;
     bool recorded; /* some file records such calls: none found means none there */
 };
 
 /* The blocking class of a host call's name and of the memory it touches: the one place. SYNC_NONE: does not block the
  * host. `pageable`: the copy it started touches pageable host memory. */
 enum sync_class wait_class(const char *api, bool pageable);
-/* Length of a name without its _vNNNN suffix. */
-size_t wait_api_length(const char *api);
+/* The API's own name in a row's name, *n characters: without a "AscendCL@" before and a _vNNNN behind. */
+const char *wait_api(const char *name, size_t *n);
 
 void waits_find(const struct trace *t, enum site_by by, struct waits *w);     /* wait ledger */
 void waits_find_ops(const struct trace *t, enum site_by by, struct waits *w); /* op ledger */
 void waits_free(struct waits *w);
+
+/* Fills in stall_ns, bubble_ns, did_block (where the recording does not say) and has_device of the waits v[0 .. n-1] of
+ * one rank, which are by thread and start. launched: from launches_find() of the rank's file. */
+void waits_cost(const struct trace *t, uint32_t rank, const uint32_t *launched, struct wait *v, size_t n);

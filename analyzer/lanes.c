@@ -1,0 +1,271 @@
+/* lanes.c - good, selected rows sorted into ranks, threads and lanes.
+ *
+ * Two passes over a file's rows: the first finds which ranks and (rank, device) pairs there are and counts, the second
+ * deals the row numbers out. Sorting is by radix, so all of it is linear.
+ */
+#include "analyzer/sortkey.h"
+#include "analyzer/trace_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const int64_t longest = INT64_C(3600000000000); /* an hour; no row of a trace lasts longer in earnest */
+
+/* A small sorted set of keys with the number of rows under each. */
+struct bucket {
+    int64_t key;
+    size_t n, bad;
+    uint32_t *at; /* where the next row number goes */
+};
+
+struct buckets {
+    struct bucket *v;
+    size_t n, cap, last;
+};
+
+static struct bucket *bucket(struct buckets *b, int64_t key)
+{
+    if (b->last < b->n && b->v[b->last].key == key)
+        return &b->v[b->last];
+    size_t lo = 0, hi = b->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (b->v[mid].key < key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    b->last = lo;
+    if (lo == b->n || b->v[lo].key != key) {
+        ARRAY_PUSH(b->v, b->n, b->cap, ((struct bucket){0}));
+        memmove(&b->v[lo + 1], &b->v[lo], (b->n - 1 - lo) * sizeof *b->v);
+        b->v[lo] = (struct bucket){.key = key};
+    }
+    return &b->v[lo];
+}
+
+static int64_t lane_key(int32_t rank, int32_t device)
+{
+    return (int64_t)((uint64_t)(uint32_t)rank << 32 | (uint32_t)device);
+}
+
+/* Time zero is impossible for work of a trace that lies more than the cap away from it. */
+bool row_is_bad(const struct trace_file *f, const struct event *ev)
+{
+    bool at_zero = ev_kind_class((enum ev_kind)ev->kind) == EV_WORK && ev->start == -f->d.t0 && f->end > -f->d.t0 + longest;
+    return ev->end < ev->start || ev->end - ev->start > longest || at_zero;
+}
+
+/* What is there, before any selection. Zero starts are judged by the extent, so the extent comes first. */
+static void survey(struct build *b, struct trace_file *f)
+{
+    struct arena *a = &b->t->arena;
+    uint8_t *class = arena_array(a, uint8_t, f->d.strings.n + 1);
+    f->start = INT64_MAX, f->end = INT64_MIN;
+    for (size_t i = 0; i < f->d.n; i++) {
+        const struct event *ev = &f->d.ev[i];
+        f->kinds |= 1u << ev->kind;
+        if ((ev->kind == EV_KERNEL || ev->kind == EV_COMM) && !class[ev->name])
+            class[ev->name] = (uint8_t)kclass_of(b->patterns, trace_string(f, ev->name));
+        if (ev->end >= ev->start && ev->end - ev->start <= longest && ev->end > f->end)
+            f->end = ev->end;
+    }
+    f->class = class;
+    for (size_t i = 0; i < f->d.n; i++) {
+        if (row_is_bad(f, &f->d.ev[i]))
+            f->bad_rows++;
+        else if (f->d.ev[i].start < f->start)
+            f->start = f->d.ev[i].start;
+    }
+}
+
+struct deal {
+    struct build *b;
+    struct trace_file *f;
+    uint32_t file;
+    struct buckets ranks, lanes; /* host rows by rank; device rows by (rank, device) */
+    int64_t from, to;            /* relative to t0 */
+    struct sortkey *keys, *tmp;
+    bool device_seen;
+};
+
+/* Which bucket a row goes to; NULL: none. Only rows of class HOST and WORK are listed. */
+static struct bucket *choose(struct deal *d, const struct event *ev, bool *bad)
+{
+    const struct trace_opts *o = &d->b->t->opts;
+    int32_t rank = trace_event_rank(&d->f->d, ev);
+    enum ev_class class = ev_kind_class((enum ev_kind)ev->kind);
+    if ((o->rank >= 0 && rank != o->rank) || (class != EV_HOST && class != EV_WORK))
+        return NULL;
+    if (class == EV_WORK && o->device >= 0 && ev->device != o->device)
+        return NULL;
+    *bad = row_is_bad(d->f, ev);
+    if (!*bad && (ev->start >= d->to || (ev->end <= d->from && ev->start < d->from)))
+        return NULL;
+    return class == EV_WORK ? bucket(&d->lanes, lane_key(rank, ev->device)) : bucket(&d->ranks, rank);
+}
+
+static void count_rows(struct deal *d)
+{
+    for (size_t i = 0; i < d->f->d.n; i++) {
+        bool bad = false;
+        struct bucket *k = choose(d, &d->f->d.ev[i], &bad);
+        if (k)
+            bad ? k->bad++ : k->n++;
+    }
+    for (size_t i = 0; i < d->lanes.n; i++) /* a rank may have device rows only */
+        bucket(&d->ranks, d->lanes.v[i].key >> 32);
+}
+
+/* Room for the lists, then the row numbers in order of the file. */
+static void deal_rows(struct deal *d)
+{
+    struct arena *a = &d->b->t->arena;
+    for (size_t i = 0; i < d->ranks.n; i++)
+        d->ranks.v[i].at = arena_array(a, uint32_t, d->ranks.v[i].n);
+    for (size_t i = 0; i < d->lanes.n; i++)
+        d->lanes.v[i].at = arena_array(a, uint32_t, d->lanes.v[i].n);
+    for (size_t i = 0; i < d->f->d.n; i++) {
+        bool bad = false;
+        struct bucket *k = choose(d, &d->f->d.ev[i], &bad);
+        if (k && !bad)
+            *k->at++ = (uint32_t)i;
+    }
+}
+
+/* Orders runs of equal starts: by end (down or up), then by number. */
+static void order_ties(const struct event *ev, uint32_t *v, size_t n, bool longest_first)
+{
+    for (size_t i = 1; i < n; i++) {
+        uint32_t x = v[i];
+        size_t k = i;
+        for (; k && ev[v[k - 1]].start == ev[x].start; k--) {
+            int64_t p = ev[v[k - 1]].end, q = ev[x].end;
+            if (p == q || (longest_first ? p > q : p < q))
+                break;
+            v[k] = v[k - 1];
+        }
+        v[k] = x;
+    }
+}
+
+static void sort_rows(struct deal *d, uint32_t *v, size_t n, bool longest_first)
+{
+    const struct event *ev = d->f->d.ev;
+    for (size_t i = 0; i < n; i++)
+        d->keys[i] = (struct sortkey){ev[v[i]].start, v[i]};
+    sortkeys(d->keys, d->tmp, n);
+    for (size_t i = 0; i < n; i++)
+        v[i] = d->keys[i].at;
+    order_ties(ev, v, n, longest_first);
+}
+
+/* Sorts a rank's host rows by time, then stably by thread, and marks where each thread begins. */
+static void split_threads(struct deal *d, struct trace_rank *r, uint32_t *v)
+{
+    const struct event *ev = d->f->d.ev;
+    sort_rows(d, v, r->n, true);
+    size_t threads = 0;
+    for (size_t i = 0; i < r->n; i++)
+        d->keys[i] = (struct sortkey){ev[v[i]].thread, v[i]};
+    sortkeys(d->keys, d->tmp, r->n);
+    for (size_t i = 0; i < r->n; i++) {
+        v[i] = d->keys[i].at;
+        threads += !i || ev[v[i]].thread != ev[v[i - 1]].thread;
+    }
+    struct thread_events *th = arena_array(&d->b->t->arena, struct thread_events, threads);
+    r->threads = th;
+    for (size_t i = 0; i < r->n; i++) {
+        if (!i || ev[v[i]].thread != ev[v[i - 1]].thread)
+            th[r->nthreads++] = (struct thread_events){.thread = ev[v[i]].thread, .ev = &v[i]};
+        th[r->nthreads - 1].n++;
+    }
+}
+
+static void finish_lane(struct deal *d, const struct bucket *k)
+{
+    struct trace *t = d->b->t;
+    uint32_t *v = k->at - k->n;
+    sort_rows(d, v, k->n, false);
+    t->lanes[t->nlanes++] = (struct lane){.file = d->file,
+                                          .host = (uint32_t)t->nranks,
+                                          .rank = (int32_t)(k->key >> 32),
+                                          .device = (int32_t)(uint32_t)k->key,
+                                          .ev = v,
+                                          .n = k->n,
+                                          .bad_rows = k->bad};
+}
+
+static void finish(struct deal *d)
+{
+    struct trace *t = d->b->t;
+    size_t most = 0, lane = 0;
+    for (size_t i = 0; i < d->ranks.n; i++)
+        most = d->ranks.v[i].n > most ? d->ranks.v[i].n : most;
+    for (size_t i = 0; i < d->lanes.n; i++)
+        most = d->lanes.v[i].n > most ? d->lanes.v[i].n : most;
+    size_t cap = 0;
+    d->keys = array_grow(NULL, &cap, 2 * most + 1, sizeof *d->keys);
+    d->tmp = d->keys + most;
+    for (size_t i = 0; i < d->ranks.n; i++) {
+        const struct bucket *k = &d->ranks.v[i];
+        struct trace_rank *r = &t->ranks[t->nranks];
+        *r = (struct trace_rank){
+            .file = d->file, .rank = (int32_t)k->key, .ev = k->at - k->n, .n = k->n, .first_lane = (uint32_t)t->nlanes, .bad_rows = k->bad};
+        split_threads(d, r, k->at - k->n);
+        for (; lane < d->lanes.n && d->lanes.v[lane].key >> 32 == k->key; lane++, r->nlanes++)
+            finish_lane(d, &d->lanes.v[lane]);
+        t->nranks++;
+    }
+    free(d->keys);
+}
+
+/* The lists of ranks and lanes of all files, each file's in its own pass. */
+static bool deal_file(struct build *b, uint32_t file)
+{
+    struct trace *t = b->t;
+    struct deal d = {.b = b, .f = &t->files[file], .file = file};
+    survey(b, d.f);
+    int64_t zero = d.f->start <= d.f->end ? d.f->start : 0;
+    d.from = t->opts.from == INT64_MIN ? INT64_MIN : zero + t->opts.from;
+    d.to = t->opts.to == INT64_MAX ? INT64_MAX : zero + t->opts.to;
+    count_rows(&d);
+    deal_rows(&d);
+    struct trace_rank *ranks = arena_array(&t->arena, struct trace_rank, t->nranks + d.ranks.n);
+    struct lane *lanes = arena_array(&t->arena, struct lane, t->nlanes + d.lanes.n);
+    if (t->nranks)
+        memcpy(ranks, t->ranks, t->nranks * sizeof *ranks);
+    if (t->nlanes)
+        memcpy(lanes, t->lanes, t->nlanes * sizeof *lanes);
+    t->ranks = ranks;
+    t->lanes = lanes;
+    finish(&d);
+    bool any = d.ranks.n > 0;
+    free(d.ranks.v);
+    free(d.lanes.v);
+    return any;
+}
+
+static bool nothing_left(const struct trace *t, struct err *e)
+{
+    const struct trace_opts *o = &t->opts;
+    const char *file = t->files[0].name;
+    if (o->rank >= 0)
+        return fail(e, ERR_UNDECIDED, "%s: no event of rank %lld%s", file, (long long)o->rank, t->nfiles > 1 ? " in these files" : "");
+    if (o->from != INT64_MIN || o->to != INT64_MAX)
+        return fail(e, ERR_UNDECIDED, "%s: no event between --from and --to", file);
+    return fail(e, ERR_UNDECIDED, "%s: no event in this trace", file);
+}
+
+bool lanes_build(struct build *b, struct err *e)
+{
+    struct trace *t = b->t;
+    bool any = false;
+    for (size_t i = 0; i < t->nfiles; i++)
+        any |= deal_file(b, (uint32_t)i);
+    if (!any)
+        return nothing_left(t, e);
+    if (t->opts.device >= 0 && !t->nlanes)
+        return fail(e, ERR_UNDECIDED, "%s: no event of device %lld", t->files[0].name, (long long)t->opts.device);
+    return true;
+}

@@ -1,0 +1,143 @@
+/* output.c - one way in which results leave the program. */
+#include "analyzer/output.h"
+#include "analyzer/across.h"
+#include "analyzer/nearest.h"
+#include "reports/render.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const struct opt output_opt_rows[] = {
+    {OPT_TEXT, "format", offsetof(struct output_opts, format), "text (default), csv, json, markdown, html", "NAME", 'f'},
+    {OPT_TEXT, "output", offsetof(struct output_opts, path), "write to FILE instead of standard output", "FILE", 'o'},
+    {OPT_FLAG, "across-ranks", offsetof(struct output_opts, across_ranks),
+     "minimum, median, maximum and the worst rank instead of a row per rank (text does this by itself over 4 ranks)"},
+    {OPT_INT, "top", offsetof(struct output_opts, top), "only the first N rows", "N"},
+    {OPT_TEXT, "sort", offsetof(struct output_opts, sort), "order by a column: numbers down, text up", "COLUMN"},
+    {OPT_TEXT, "filter", offsetof(struct output_opts, filter), "only rows with a text that matches", "RE"},
+    {OPT_FLAG, "quiet", offsetof(struct output_opts, quiet), "nothing on standard error but errors", NULL, 'q'},
+    {OPT_FLAG, "no-progress", offsetof(struct output_opts, no_progress), "no progress on standard error"},
+    {OPT_TEXT, "color", offsetof(struct output_opts, color), "colours in text: auto (default), always, never", "WHEN"},
+    {0},
+};
+
+bool output_open(struct output *o, const char *path, struct err *e)
+{
+    *o = (struct output){.f = stdout, .path = path};
+    if (!path)
+        return true;
+    if (asprintf(&o->tmp, "%s.tmp", path) < 0)
+        return fail(e, ERR_FAIL, "%s: out of memory", path);
+    o->f = fopen(o->tmp, "we");
+    if (o->f)
+        return true;
+    fail(e, ERR_FAIL, "%s: cannot write: %s", o->tmp, strerror(errno));
+    free(o->tmp);
+    *o = (struct output){0};
+    return false;
+}
+
+bool output_close(struct output *o, bool keep, struct err *e)
+{
+    if (!o->path || !o->f)
+        return keep;
+    bool good = !ferror(o->f);
+    good = fclose(o->f) == 0 && good;
+    bool ok = keep && good && rename(o->tmp, o->path) == 0;
+    if (keep && !ok)
+        fail(e, ERR_FAIL, "%s: cannot write: %s", o->path, strerror(errno));
+    if (!ok)
+        unlink(o->tmp);
+    free(o->tmp);
+    *o = (struct output){0};
+    return ok;
+}
+
+static bool filter(struct table *t, const char *text, struct err *e)
+{
+    regex_t re;
+    if (regcomp(&re, text, REG_EXTENDED | REG_NOSUB) != 0)
+        return fail(e, ERR_USAGE, "--filter '%s': not a regular expression", text);
+    size_t kept = 0;
+    for (size_t r = 0; r < t->nrows; r++) {
+        const struct cell *row = table_at(t, r);
+        bool hit = false;
+        for (size_t c = 0; !hit && c < t->ncolumns; c++)
+            hit = row[c].kind == CELL_TEXT && regexec(&re, row[c].s, 0, NULL, 0) == 0;
+        if (hit)
+            memmove(table_at(t, kept++), row, t->ncolumns * sizeof *row);
+    }
+    regfree(&re);
+    table_cut(t, kept);
+    return true;
+}
+
+static bool sort(struct table *t, const char *column, struct err *e)
+{
+    int c = table_column(t, column);
+    if (c >= 0) {
+        table_sort(t, c, t->columns[c].unit != UNIT_TEXT);
+        return true;
+    }
+    struct arena a = {0};
+    const char **names = arena_array(&a, const char *, t->ncolumns + 1);
+    for (size_t i = 0; i < t->ncolumns; i++)
+        names[i] = t->columns[i].name;
+    const char *near = nearest_name(column, names);
+    fail(e, ERR_USAGE, "--sort %s: no such column%s%s", column, near ? "; did you mean " : "", near ? near : "");
+    arena_free(&a);
+    return false;
+}
+
+static bool colors(const char *when, const FILE *f, bool *on, struct err *e)
+{
+    *on = when && strcmp(when, "always") == 0;
+    if (!when || strcmp(when, "auto") == 0)
+        *on = f == stdout && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    else if (!*on && strcmp(when, "never") != 0)
+        return fail(e, ERR_USAGE, "--color %s: not auto, always or never", when);
+    return true;
+}
+
+static int width_of(const FILE *f)
+{
+    struct winsize w;
+    return f == stdout && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+static bool print(const struct table *t, const struct output_opts *o, struct err *e)
+{
+    const struct renderer *r = renderer_find(o->format ? o->format : "text", e);
+    struct output out;
+    if (!r || !output_open(&out, o->path, e))
+        return false;
+    struct render_opts ro = {.width = width_of(out.f)};
+    bool ok = colors(o->color, out.f, &ro.color, e) && r->render(&t, 1, &ro, out.f, e);
+    return output_close(&out, ok, e) && ok;
+}
+
+bool output_table(struct table *t, const char *worst, const struct output_opts *o, struct err *e)
+{
+    bool text = !o->format || strcmp(o->format, "text") == 0;
+    size_t ranks = text || o->across_ranks ? across_ranks_count(t) : 0;
+    if (o->top < 0)
+        return fail(e, ERR_USAGE, "--top %lld: not a number of rows", (long long)o->top);
+    if ((o->sort && !sort(t, o->sort, e)) || (o->filter && !filter(t, o->filter, e)))
+        return false;
+    if (ranks && (o->across_ranks || ranks > 4)) {
+        struct table few;
+        across_ranks(t, worst, &few);
+        if (o->top)
+            table_cut(&few, (size_t)o->top);
+        bool ok = print(&few, o, e);
+        across_free(&few);
+        return ok;
+    }
+    if (o->top)
+        table_cut(t, (size_t)o->top);
+    return print(t, o, e);
+}

@@ -1,0 +1,224 @@
+/* sites.c - call sites from own events, Python frames, ranges and API names. */
+#include "analyzer/sites.h"
+#include "analyzer/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool site_by_parse(const char *text, enum site_by *by, struct err *e)
+{
+    static const char *const names[] = {"function", "line", "stack"};
+    *by = SITE_FUNCTION;
+    for (int i = 0; text && i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *by = (enum site_by)i;
+            return true;
+        }
+    return !text || fail(e, ERR_USAGE, "--by %s: not function, line or stack", text);
+}
+
+void sites_init(struct sites *s, const struct trace_file *f, enum site_by by, struct intern *names)
+{
+    *s = (struct sites){.f = f, .by = by, .names = names};
+    s->of_site = arena_array(&s->arena, uint32_t, f->d.nsites);
+    s->of_name = arena_array(&s->arena, uint32_t, f->d.strings.n + 1);
+    s->user = arena_array(&s->arena, uint8_t, f->d.strings.n + 1);
+}
+
+void sites_free(struct sites *s)
+{
+    arena_free(&s->arena);
+}
+
+/* "path(line): function" of Python frames. */
+struct frame {
+    const char *path, *function;
+    size_t npath;
+    int32_t line;
+};
+
+static bool parse_frame(const char *name, struct frame *f)
+{
+    for (const char *p = strchr(name, '('); p; p = strchr(p + 1, '(')) {
+        char *end;
+        long line = strtol(p + 1, &end, 10);
+        if (end == p + 1 || strncmp(end, "): ", 3) != 0 || p == name)
+            continue;
+        *f = (struct frame){.path = name, .npath = (size_t)(p - name), .line = (int32_t)line, .function = end + 3};
+        return true;
+    }
+    return false;
+}
+
+/* What is left of a path when the machine and the installation are taken away:
+ *   behind site-packages/ or dist-packages/; else an absolute path's last three parts; else the path as it is.
+ * Generated code has a hash for a name: its folder stands for it. */
+static const char *stable_path(const char *path, size_t *n)
+{
+    static const char *const roots[] = {"site-packages/", "dist-packages/"};
+    const char *end = path + *n, *from = path;
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        const char *p = memmem(path, *n, roots[i], strlen(roots[i]));
+        if (p)
+            from = p + strlen(roots[i]);
+    }
+    if (from == path && *n > 1 && *path == '/') {
+        int parts = 0;
+        const char *p = end;
+        while (p > path && parts < 3)
+            parts += *--p == '/';
+        from = p + (*p == '/');
+    }
+    while (end - from > 2 && strncmp(from, "./", 2) == 0)
+        from += 2;
+    *n = (size_t)(end - from);
+    return from;
+}
+
+static bool begins(const char *s, size_t n, const char *word)
+{
+    size_t m = strlen(word);
+    return n >= m && memcmp(s, word, m) == 0;
+}
+
+/* Not the user's: torch itself, the standard library's helpers, built-in and frozen code. */
+static bool is_user(const char *name)
+{
+    static const char *const others[] = {"torch/",  "torch_npu/", "contextlib.py", "threading.py", "runpy.py",   "functools.py",
+                                         "<",       "importlib/", "concurrent/",   "asyncio/",     "weakref.py", "multiprocessing/",
+                                         "triton/", "copy.py",    "typing.py",     "collections/", "_bootstrap"};
+    struct frame f;
+    if (!parse_frame(name, &f))
+        return false;
+    const char *lib = memmem(f.path, f.npath, "/lib/python3", 12);
+    if (lib && !memmem(f.path, f.npath, "-packages/", 10))
+        return false;
+    size_t n = f.npath;
+    const char *p = stable_path(f.path, &n);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (begins(p, n, others[i]))
+            return false;
+    return true;
+}
+
+static bool user_frame(struct sites *s, uint32_t name)
+{
+    if (!s->user[name])
+        s->user[name] = is_user(trace_string(s->f, name)) ? 2 : 1;
+    return s->user[name] == 2;
+}
+
+static const char generated[] = "torchinductor_";
+
+static uint32_t place_id(struct sites *s, const char *path, size_t n, const char *function, int32_t line)
+{
+    struct arena a = {0};
+    const char *p = stable_path(path, &n);
+    if (memmem(path, (size_t)(p - path) + n, generated, sizeof generated - 1))
+        p = "torchinductor/generated.py", n = strlen(p), line = 0;
+    const char *text =
+        s->by == SITE_LINE && line > 0 ? arena_printf(&a, "%.*s:%d %s", (int)n, p, line, function) : arena_printf(&a, "%.*s:%s", (int)n, p, function);
+    uint32_t id = intern_id(s->names, n ? text : function);
+    arena_free(&a);
+    return id;
+}
+
+static uint32_t own_id(struct sites *s, uint32_t site)
+{
+    if (!s->of_site[site]) {
+        const struct sitekey *k = &s->f->d.sites[site];
+        const char *file = trace_string(s->f, k->file);
+        s->of_site[site] = 1 + place_id(s, file, strlen(file), trace_string(s->f, k->function), k->line);
+    }
+    return s->of_site[site] - 1;
+}
+
+/* The site a frame's, range's or API's name makes. */
+static uint32_t named_id(struct sites *s, uint32_t name)
+{
+    if (!s->of_name[name]) {
+        const char *text = trace_string(s->f, name);
+        struct frame f;
+        size_t n;
+        if (parse_frame(text, &f)) {
+            s->of_name[name] = 1 + place_id(s, f.path, f.npath, f.function, f.line);
+        } else {
+            const char *api = wait_api(text, &n), *hash = memrchr(api, '#', n);
+            if (hash && hash > api && strspn(hash + 1, "0123456789") == n - (size_t)(hash + 1 - api))
+                n = (size_t)(hash - api);
+            s->of_name[name] = 1 + intern_id_n(s->names, api, n);
+        }
+    }
+    return s->of_name[name] - 1;
+}
+
+/* Innermost user frame, else innermost range, else innermost frame of any code with a file; UINT32_MAX: none. */
+static uint32_t telling(struct sites *s, const uint32_t *around, size_t n)
+{
+    const struct event *ev = s->f->d.ev;
+    uint32_t range = UINT32_MAX, frame = UINT32_MAX;
+    struct frame f;
+    for (size_t i = n; i-- > 0;) {
+        uint32_t name = ev[around[i]].name;
+        if (ev[around[i]].kind == EV_FRAME && user_frame(s, name))
+            return around[i];
+        if (ev[around[i]].kind == EV_RANGE && range == UINT32_MAX)
+            range = around[i];
+        if (ev[around[i]].kind == EV_FRAME && frame == UINT32_MAX && parse_frame(trace_string(s->f, name), &f))
+            frame = around[i];
+    }
+    return range != UINT32_MAX ? range : frame;
+}
+
+static uint32_t innermost_id(struct sites *s, const struct event *ev, const uint32_t *around, size_t n)
+{
+    if (ev->site)
+        return own_id(s, ev->site);
+    uint32_t at = telling(s, around, n);
+    return named_id(s, at == UINT32_MAX ? ev->name : s->f->d.ev[at].name);
+}
+
+/* outermost;...;innermost: frames with a file and ranges, then the own site or the API. */
+static uint32_t stack_id(struct sites *s, const struct event *ev, const uint32_t *around, size_t n)
+{
+    struct arena a = {0};
+    const char *text = "";
+    struct frame f;
+    for (size_t i = 0; i < n; i++) {
+        const struct event *o = &s->f->d.ev[around[i]];
+        if (o->kind == EV_RANGE || (o->kind == EV_FRAME && parse_frame(trace_string(s->f, o->name), &f)))
+            text = arena_printf(&a, "%s%s;", text, intern_str(s->names, named_id(s, o->name)));
+    }
+    uint32_t last = ev->site ? own_id(s, ev->site) : named_id(s, ev->name);
+    uint32_t id = intern_id(s->names, arena_printf(&a, "%s%s", text, intern_str(s->names, last)));
+    arena_free(&a);
+    return id;
+}
+
+bool sites_needs_around(const struct sites *s, const struct event *ev)
+{
+    return s->by == SITE_STACK || !ev->site;
+}
+
+uint32_t sites_id(struct sites *s, const struct event *ev, const uint32_t *around, size_t naround)
+{
+    return s->by == SITE_STACK ? stack_id(s, ev, around, naround) : innermost_id(s, ev, around, naround);
+}
+
+bool sites_place(struct sites *s, const struct event *ev, const uint32_t *around, size_t naround, const char **file, int32_t *line, struct arena *a)
+{
+    struct frame f;
+    if (ev->site) {
+        const struct sitekey *k = &s->f->d.sites[ev->site];
+        f = (struct frame){.path = trace_string(s->f, k->file), .line = k->line};
+        f.npath = strlen(f.path);
+    } else {
+        uint32_t at = telling(s, around, naround);
+        if (at == UINT32_MAX || !parse_frame(trace_string(s->f, s->f->d.ev[at].name), &f))
+            return false;
+    }
+    const char *p = stable_path(f.path, &f.npath);
+    *file = arena_strndup(a, p, f.npath);
+    *line = f.line;
+    return f.npath > 0;
+}

@@ -1,0 +1,129 @@
+/* table_syncs.c - where the host waits for the device: one row per rank, call site, API and class. */
+#include "analyzer/groups.h"
+#include "analyzer/syncs.h"
+#include "analyzer/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANK, SITE, API, CLASS, COUNT, BLOCKED, STALL, BUBBLE, DID_BLOCK, PER_STEP };
+
+struct sum {
+    int64_t count, blocked, stall, bubble, did, known_did, devices;
+};
+
+static void fill_row(const struct trace *t, const struct waits *w, const uint32_t key[4], const struct sum *s, bool op, struct table *out)
+{
+    const struct trace_rank *r = &t->ranks[key[0]];
+    struct cell *row = trace_row(t, r->file, out);
+    row[RANK] = cell_id(r->rank);
+    row[SITE] = cell_text(table_text(out, "%s", intern_str(&w->names, key[1])));
+    row[API] = cell_text(table_text(out, "%s", intern_str(&w->names, key[2])));
+    row[CLASS] = cell_text(op ? op_class_name((enum op_class)key[3]) : sync_class_name((enum sync_class)key[3]));
+    row[COUNT] = cell_int(s->count);
+    row[BLOCKED] = cell_int(s->blocked);
+    if (s->devices == s->count) {
+        row[STALL] = cell_int(s->stall);
+        row[BUBBLE] = cell_int(s->bubble);
+    }
+    if (s->known_did == s->count)
+        row[DID_BLOCK] = cell_int(s->did);
+    if (t->span == SPAN_STEP && r->steps.n)
+        row[PER_STEP] = cell_real((double)s->count / (double)r->steps.n);
+}
+
+static int by_cost(const struct cell *x, const struct cell *y)
+{
+    static const int columns[] = {BUBBLE, BLOCKED};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const struct cell *p = &x[columns[i]], *q = &y[columns[i]];
+        if (p->kind != q->kind)
+            return p->kind == CELL_ABSENT ? 1 : -1;
+        if (p->kind && p->i != q->i)
+            return (p->i < q->i) - (p->i > q->i);
+    }
+    return 0;
+}
+
+static void sum_up(const struct waits *w, struct groups *g, struct sum **sums)
+{
+    size_t cap = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        const struct wait *v = &w->v[i];
+        size_t k = groups_at(g, v->rank, v->site, v->api, (uint32_t)v->class);
+        if (k == cap || !*sums) {
+            size_t was = cap;
+            *sums = array_grow(*sums, &cap, k + 1, sizeof **sums);
+            memset(*sums + was, 0, (cap - was) * sizeof **sums);
+        }
+        struct sum *s = *sums + k;
+        s->count++;
+        s->blocked += v->blocked_ns;
+        s->stall += v->stall_ns;
+        s->bubble += v->bubble_ns;
+        s->did += v->did_block == 1;
+        s->known_did += v->did_block >= 0;
+        s->devices += v->has_device;
+    }
+}
+
+static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
+{
+    const struct syncs_args *o = args;
+    enum site_by by;
+    bool op = o && o->ledger && strcmp(o->ledger, "op") == 0;
+    if (o && o->ledger && !op && strcmp(o->ledger, "wait") != 0)
+        return fail(e, ERR_USAGE, "--ledger %s: not op or wait", o->ledger);
+    if (!site_by_parse(o ? o->by : NULL, &by, e))
+        return false;
+    struct waits w;
+    struct groups g = {0};
+    struct sum *sums = NULL;
+    op ? waits_find_ops(t, by, &w) : waits_find(t, by, &w);
+    sum_up(&w, &g, &sums);
+    for (size_t i = 0; i < g.n; i++)
+        fill_row(t, &w, g.key[i], &sums[i], op, out);
+    table_sort_by(out, by_cost);
+    table_note(out, "ledger: %s",
+               op ? "op, framework operators that read the device back; blocked_ns is self time" : "wait, outermost host-blocking API calls");
+    bool recorded = w.recorded;
+    free(sums);
+    groups_free(&g);
+    waits_free(&w);
+    return recorded || fail(e, ERR_UNDECIDED, "%s: no %s were recorded", t->files[0].name, op ? "framework operators" : "API calls of the host");
+}
+
+static const struct opt opts[] = {
+    {OPT_TEXT, "ledger", offsetof(struct syncs_args, ledger), "wait (default): blocking API calls; op: operators that read back", "op|wait"},
+    {OPT_TEXT, "by", offsetof(struct syncs_args, by), "sites by function (default), line or stack", "WHAT"},
+    {0},
+};
+
+const struct table_desc table_syncs = {
+    .name = "syncs",
+    .title = "Host-device syncs by call site",
+    .what = "Two ledgers, never added together. wait: host-blocking API calls, the outermost of nested ones, told by API and memory kind and "
+            "never by how long they took; allocation calls that can wait are a class of their own. op: framework operators by which the host "
+            "reads the device (item, is_nonzero, nonzero, boolean index), each counted, times without the ones inside. A site is the "
+            "innermost user frame, else the innermost range, else the API.",
+    .columns =
+        (const struct column[]){
+            {"rank", UNIT_ID, .what = "rank of the host thread"},
+            {"site", UNIT_TEXT, .what = "call site: path:function, a range or the API"},
+            {"api", UNIT_TEXT, .what = "outermost blocking call, without version suffix; op ledger: the operator"},
+            {"class", UNIT_TEXT, .what = "stream, event, device, copy, alloc; op ledger: item, is_nonzero, nonzero"},
+            {"count", UNIT_COUNT, .what = "calls that touch the window"},
+            {"blocked_ns", UNIT_NS, .what = "host time inside the calls; op ledger: self time"},
+            {"stall_ns", UNIT_NS, .what = "blocked time during which the device was idle: a lower bound of the cost"},
+            {"bubble_ns", UNIT_NS, .what = "device idle from the drain the call waited for to the thread's next work: an upper bound"},
+            {"did_block", UNIT_COUNT, .what = "calls that found the device at work; op ledger: operators that enclose a blocking call"},
+            {"per_step", UNIT_REAL, .what = "count divided by the complete steps of the rank"},
+            COLUMNS_SOURCE,
+            {"recoverable_ns", UNIT_NS, .what = "what a replay without the site gains"},
+            {0},
+        },
+    .worst = "blocked_ns",
+    .opts = opts,
+    .args_size = sizeof(struct syncs_args),
+    .fill = fill,
+};

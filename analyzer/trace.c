@@ -1,0 +1,146 @@
+/* trace.c - opening a trace: the order of its parts, and what tables ask of it. */
+#include "analyzer/trace_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct opt trace_opt_rows[] = {
+    {OPT_INT, "rank", offsetof(struct trace_opts, rank), "only events of this rank", "N"},
+    {OPT_INT, "device", offsetof(struct trace_opts, device), "only device rows of this device", "N"},
+    {OPT_TEXT, "step", offsetof(struct trace_opts, step), "only this step, or steps A to B", "N|A:B"},
+    {OPT_TEXT, "range", offsetof(struct trace_opts, range), "only what happened in, or was launched from, ranges whose path matches", "RE"},
+    {OPT_TIME, "from", offsetof(struct trace_opts, from), "only events after this time since the trace's start, such as 12.5ms", "T"},
+    {OPT_TIME, "to", offsetof(struct trace_opts, to), "only events before this time", "T"},
+    {OPT_TEXT, "span", offsetof(struct trace_opts, span), "the window: step (default where steps are found), gpu, all", "step|gpu|all"},
+    {OPT_TEXT, "step-marker", offsetof(struct trace_opts, step_marker), "ranges that are steps", "RE"},
+    {OPT_TEXT, "patterns", offsetof(struct trace_opts, patterns), "file of 'class RE' lines that name kernel classes", "FILE"},
+    {0},
+};
+
+static bool compile(regex_t *re, regex_t **slot, const char *option, const char *text, struct err *e)
+{
+    if (!text)
+        return true;
+    int rc = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
+    if (rc) {
+        char why[128];
+        regerror(rc, re, why, sizeof why);
+        return fail(e, ERR_USAGE, "--%s '%s': %s", option, text, why);
+    }
+    *slot = re;
+    return true;
+}
+
+static bool parse_steps(struct build *b, const char *text, struct err *e)
+{
+    b->step_from = 1, b->step_to = 0;
+    if (!text)
+        return true;
+    char *end;
+    const char *p = text;
+    b->step_from = strtoll(p, &end, 10);
+    bool ok = end != p;
+    b->step_to = b->step_from;
+    if (ok && *end == ':') {
+        p = end + 1;
+        b->step_to = strtoll(p, &end, 10);
+        ok = end != p;
+    }
+    if (!ok || *end || b->step_from < 0 || b->step_to < b->step_from)
+        return fail(e, ERR_USAGE, "--step %s: not a step number N nor a span A:B", text);
+    return true;
+}
+
+static bool build(struct build *b, const char *const *paths, size_t n, struct err *e)
+{
+    const struct trace_opts *o = &b->t->opts;
+    regex_t range, marker;
+    b->patterns = patterns_open(o->patterns, e);
+    bool ok = e->kind == ERR_NONE && parse_steps(b, o->step, e) && compile(&range, &b->range, "range", o->range, e) &&
+              compile(&marker, &b->marker, "step-marker", o->step_marker, e) && load_files(b->t, paths, n, e) && lanes_build(b, e);
+    if (ok) {
+        steps_build(b);
+        ok = select_range(b, e) && windows_build(b, e);
+    }
+    if (b->range)
+        regfree(b->range);
+    if (b->marker)
+        regfree(b->marker);
+    patterns_close(b->patterns);
+    return ok;
+}
+
+bool trace_open(const char *const *paths, size_t n, const struct trace_opts *o, struct trace *t, struct err *e)
+{
+    *t = (struct trace){.opts = *o};
+    struct build b = {.t = t};
+    bool ok = build(&b, paths, n, e);
+    if (!ok)
+        trace_close(t);
+    return ok;
+}
+
+void trace_close(struct trace *t)
+{
+    for (size_t i = 0; i < t->nfiles; i++)
+        tracedata_free(&t->files[i].d);
+    free(t->files);
+    arena_free(&t->arena);
+    *t = (struct trace){0};
+}
+
+const char *trace_string(const struct trace_file *f, uint32_t id)
+{
+    return intern_str(&f->d.strings, id);
+}
+
+bool trace_is_comm(const struct trace_file *f, const struct event *ev)
+{
+    return ev->kind == EV_COMM || (ev->kind == EV_KERNEL && f->class[ev->name] == KCLASS_COMM);
+}
+
+enum work trace_work(const struct trace_file *f, const struct event *ev)
+{
+    if (ev->kind == EV_MEMCPY)
+        return WORK_COPY;
+    if (ev->kind == EV_MEMSET)
+        return WORK_SET;
+    return trace_is_comm(f, ev) ? WORK_COMM : WORK_COMPUTE;
+}
+
+bool trace_has(const struct trace *t, enum ev_kind k)
+{
+    for (size_t i = 0; i < t->nfiles; i++)
+        if (t->files[i].kinds >> k & 1)
+            return true;
+    return false;
+}
+
+int32_t trace_event_rank(const struct tracedata *d, const struct event *ev)
+{
+    if (ev->rank >= 0)
+        return ev->rank;
+    uint32_t process = ev->thread ? d->threads[ev->thread].process : d->streams[ev->stream].process;
+    return d->processes[process].rank;
+}
+
+struct ivlset trace_union(const struct trace *t, struct arena *a, const struct lane *l, unsigned work)
+{
+    const struct trace_file *f = &t->files[l->file];
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        n += (trace_work(f, &f->d.ev[l->ev[i]]) & work) != 0;
+    struct ivl *v = arena_array(a, struct ivl, n);
+    n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const struct event *ev = &f->d.ev[l->ev[i]];
+        if (trace_work(f, ev) & work)
+            v[n++] = (struct ivl){ev->start, ev->end};
+    }
+    return ivl_and(a, ivl_from(v, n), l->window);
+}
+
+struct ivlset trace_idle(const struct trace *t, struct arena *a, const struct lane *l)
+{
+    return ivl_sub(a, l->window, trace_union(t, a, l, WORK_ANY));
+}

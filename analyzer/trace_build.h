@@ -1,0 +1,28 @@
+/* trace_build.h - the parts of trace_open(), for trace*.c, lanes.c, select.c and window.c only.
+ *
+ *   load files -> lists of good rows per rank and lane -> steps -> --range -> windows
+ */
+#pragma once
+#include "analyzer/classes.h"
+#include "analyzer/trace.h"
+
+#include <regex.h>
+
+struct build {
+    struct trace *t;
+    struct patterns *patterns;
+    regex_t *range, *marker;    /* NULL: not asked for */
+    int64_t step_from, step_to; /* of --step; from > to: all */
+};
+
+bool load_files(struct trace *t, const char *const *paths, size_t n, struct err *e);
+/* Good rows that --rank, --device, --from and --to leave, as t->ranks and t->lanes. */
+bool lanes_build(struct build *b, struct err *e);
+void steps_build(struct build *b);
+/* Thins the lists out to what --range leaves. */
+bool select_range(struct build *b, struct err *e);
+/* Sets t->span and all windows. */
+bool windows_build(struct build *b, struct err *e);
+
+/* Is the row left out of every table? cap: an hour. */
+bool row_is_bad(const struct trace_file *f, const struct event *ev);

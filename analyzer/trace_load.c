@@ -1,0 +1,169 @@
+/* trace_load.c - files and folders into memory, and which files make one run. */
+#include "analyzer/import.h"
+#include "analyzer/progress.h"
+#include "analyzer/trace_build.h"
+#include "schemas/tracefile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct paths {
+    const char **v;
+    size_t n, cap;
+};
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* Of a folder: not what belongs to another file, nor what nobody calls a trace. */
+static bool is_candidate(const char *name)
+{
+    static const char *const not [] = {"-wal", "-shm", "-journal", ".tmp", ".csv", ".txt", ".log", ".html", ".svg", ".png", ".md"};
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
+        if (ends_with(name, not [i]))
+            return false;
+    return *name != '.';
+}
+
+static bool recognised(const char *path)
+{
+    struct err none = {0};
+    struct input in = {0};
+    bool yes = tracefile_is(path);
+    if (!yes && input_open(&in, path, &none)) {
+        for (size_t i = 0; !yes && importers[i]; i++)
+            yes = importers[i]->sniff(&in) != SNIFF_NO;
+    }
+    input_close(&in);
+    return yes;
+}
+
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static bool add_folder(struct trace *t, struct paths *p, const char *folder, struct err *e)
+{
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return fail(e, ERR_FAIL, "%s: cannot open: %s", folder, strerror(errno));
+    size_t first = p->n;
+    for (struct dirent *d; (d = readdir(dir));) {
+        const char *path = arena_printf(&t->arena, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", d->d_name);
+        struct stat st;
+        if (is_candidate(d->d_name) && stat(path, &st) == 0 && S_ISREG(st.st_mode) && recognised(path))
+            ARRAY_PUSH(p->v, p->n, p->cap, path);
+    }
+    closedir(dir);
+    if (p->n == first)
+        return fail(e, ERR_FAIL, "%s: no trace in this folder", folder);
+    qsort(p->v + first, p->n - first, sizeof *p->v, by_name);
+    return true;
+}
+
+static bool expand(struct trace *t, struct paths *p, const char *const *paths, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct stat st;
+        if (stat(paths[i], &st) == 0 && S_ISDIR(st.st_mode)) {
+            if (!add_folder(t, p, paths[i], e))
+                return false;
+        } else {
+            ARRAY_PUSH(p->v, p->n, p->cap, arena_strdup(&t->arena, paths[i]));
+        }
+    }
+    return true;
+}
+
+static bool holds_rank(const struct tracedata *d, int32_t rank)
+{
+    for (size_t i = 1; i < d->nprocesses; i++)
+        if (d->processes[i].rank == rank)
+            return true;
+    return false;
+}
+
+/* Two files share a rank when a process rank is in both; files that know no rank are apart: nothing says they belong together. */
+static bool share_rank(const struct tracedata *x, const struct tracedata *y)
+{
+    bool any = false;
+    for (size_t i = 1; i < x->nprocesses; i++) {
+        any |= x->processes[i].rank >= 0;
+        if (x->processes[i].rank >= 0 && holds_rank(y, x->processes[i].rank))
+            return true;
+    }
+    return !any;
+}
+
+/* Run 0 takes the first file of each rank, run 1 the second, and so on. */
+static void number_runs(struct trace *t)
+{
+    for (size_t i = 0; i < t->nfiles; i++) {
+        bool clash = true;
+        for (int run = 0; clash; run++) {
+            clash = false;
+            for (size_t k = 0; k < i; k++)
+                clash |= t->files[k].run == run && share_rank(&t->files[i].d, &t->files[k].d);
+            t->files[i].run = run;
+        }
+    }
+}
+
+/* Ranks that only events name are written into their process, when it has one rank. */
+static void spread_ranks(struct tracedata *d)
+{
+    int32_t *seen = malloc(sizeof *seen * (d->nprocesses + 1));
+    for (size_t i = 0; seen && i < d->nprocesses; i++)
+        seen[i] = -1;
+    for (size_t i = 0; seen && i < d->n; i++) {
+        const struct event *ev = &d->ev[i];
+        uint32_t p = ev->thread ? d->threads[ev->thread].process : d->streams[ev->stream].process;
+        if (ev->rank >= 0 && seen[p] != ev->rank)
+            seen[p] = seen[p] == -1 ? ev->rank : -2;
+    }
+    for (size_t i = 1; seen && i < d->nprocesses; i++)
+        if (d->processes[i].rank < 0 && seen[i] >= 0)
+            d->processes[i].rank = seen[i];
+    free(seen);
+}
+
+static bool load_file(struct trace *t, struct trace_file *f, const char *path, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    f->path = path;
+    f->name = slash ? slash + 1 : path;
+    tracedata_init(&f->d);
+    t->nfiles++;
+    if (!import_open(path, &f->d, e))
+        return false;
+    f->backend = tracedata_meta_get(&f->d, "backend");
+    spread_ranks(&f->d);
+    return true;
+}
+
+bool load_files(struct trace *t, const char *const *paths, size_t n, struct err *e)
+{
+    struct paths p = {0};
+    bool ok = expand(t, &p, paths, n, e);
+    if (ok) {
+        size_t cap = 0;
+        t->files = array_grow(NULL, &cap, p.n ? p.n : 1, sizeof *t->files);
+        memset(t->files, 0, sizeof *t->files * (p.n ? p.n : 1));
+    }
+    for (size_t i = 0; ok && i < p.n; i++) {
+        progress_step("loading", (int64_t)i, (int64_t)p.n);
+        ok = load_file(t, &t->files[i], p.v[i], e);
+    }
+    progress_end();
+    free(p.v);
+    if (ok)
+        number_runs(t);
+    return ok;
+}
