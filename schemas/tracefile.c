@@ -18,6 +18,7 @@ enum insert {
     IN_STREAM,
     IN_SITE,
     IN_EVENT,
+    IN_EVENTS, /* GROUP rows at once: less than half the cost per row */
     IN_SYNC,
     IN_KERNEL,
     IN_COMM,
@@ -30,11 +31,27 @@ enum insert {
     IN_COUNT
 };
 
+enum { GROUP = 16, EVENT_COLUMNS = 12 };
+
 static const struct {
     const char *table;
-    int columns;
-} inserts[] = {{"string", 2}, {"process", 5}, {"thread", 5}, {"stream", 4}, {"site", 4},  {"event", 12}, {"sync", 5},  {"kernel", 12},
-               {"comm", 8},   {"copy", 4},    {"range", 4},  {"meta", 2},   {"clock", 4}, {"loss", 4},   {"memory", 5}};
+    int columns, rows;
+} inserts[] = {{"string", 2, 1},
+               {"process", 5, 1},
+               {"thread", 5, 1},
+               {"stream", 4, 1},
+               {"site", 4, 1},
+               {"event", EVENT_COLUMNS, 1},
+               {"event", EVENT_COLUMNS, GROUP},
+               {"sync", 5, 1},
+               {"kernel", 12, 1},
+               {"comm", 8, 1},
+               {"copy", 4, 1},
+               {"range", 4, 1},
+               {"meta", 2, 1},
+               {"clock", 4, 1},
+               {"loss", 4, 1},
+               {"memory", 5, 1}};
 
 struct tracefile {
     sqlite3 *db;
@@ -56,11 +73,12 @@ static bool exec(struct tracefile *f, const char *sql, struct err *e)
 static bool prepare(struct tracefile *f, struct err *e)
 {
     for (int i = 0; i < IN_COUNT; i++) {
-        char sql[256];
-        int n = snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO %s VALUES (?", inserts[i].table);
-        for (int k = 1; k < inserts[i].columns; k++)
-            n += snprintf(sql + n, sizeof sql - (size_t)n, ",?");
-        snprintf(sql + n, sizeof sql - (size_t)n, ")");
+        char sql[1024];
+        int n = snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO %s VALUES ", inserts[i].table);
+        for (int k = 0; k < inserts[i].rows * inserts[i].columns; k++) {
+            bool first = k % inserts[i].columns == 0, last = (k + 1) % inserts[i].columns == 0;
+            n += snprintf(sql + n, sizeof sql - (size_t)n, "%s?%s", first ? k ? ",(" : "(" : ",", last ? ")" : "");
+        }
         if (sqlite3_prepare_v2(f->db, sql, -1, &f->in[i], NULL) != SQLITE_OK)
             return sql_fail(f, e);
     }
@@ -106,7 +124,7 @@ static struct tracefile *open_new(const char *path, const char *file, const char
     struct tracefile *f = array_grow(NULL, &cap, 1, sizeof *f);
     *f = (struct tracefile){
         .path = strdup(path), .tmp = tmp ? strdup(tmp) : NULL, .strings = 0, .processes = 1, .threads = 1, .streams = 1, .sites = 1};
-    if (sqlite3_open_v2(file, &f->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+    if (sqlite3_open_v2(file, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         sql_fail(f, e);
     else if (set_up(f, journal, e))
         return f;
@@ -229,19 +247,27 @@ static bool put_detail(struct tracefile *f, const struct tracedata *d, const str
     return ok;
 }
 
+static void bind_event(sqlite3_stmt *s, int at, const struct event *v, int64_t id)
+{
+    static const int64_t none[EVENT_COLUMNS] = {NEVER, INT64_MIN, INT64_MIN, NEVER, 0, -1, -1, 0, 0, -1, -1, 0};
+    const int64_t row[EVENT_COLUMNS] = {id,        v->start,  v->end,    v->kind,        v->name,  v->rank,
+                                        v->device, v->stream, v->thread, v->correlation, v->bytes, v->site};
+    for (int k = 0; k < EVENT_COLUMNS; k++)
+        bind(s, at + k, row[k], none[k]);
+}
+
 static bool put_events(struct tracefile *f, const struct tracedata *d, struct err *e)
 {
-    static const int64_t none[] = {NEVER, INT64_MIN, INT64_MIN, NEVER, 0, -1, -1, 0, 0, -1, -1, 0};
     bool ok = true;
-    for (size_t i = 0; i < d->n && ok; i++) {
-        const struct event *v = &d->ev[i];
-        int64_t id = d->first + (int64_t)i + 1;
-        ok = put(f, IN_EVENT,
-                 (int64_t[]){id, v->start, v->end, v->kind, v->name, v->rank, v->device, v->stream, v->thread, v->correlation, v->bytes, v->site},
-                 none, e);
-        if (ok && v->detail)
-            ok = put_detail(f, d, v, id, e);
+    for (size_t i = 0, group; i < d->n && ok; i += group) {
+        enum insert in = d->n - i >= GROUP ? IN_EVENTS : IN_EVENT;
+        group = (size_t)inserts[in].rows;
+        for (size_t k = 0; k < group; k++)
+            bind_event(f->in[in], (int)k * EVENT_COLUMNS + 1, &d->ev[i + k], d->first + (int64_t)(i + k) + 1);
+        ok = step(f, in, e);
     }
+    for (size_t i = 0; i < d->n && ok; i++)
+        ok = !d->ev[i].detail || put_detail(f, d, &d->ev[i], d->first + (int64_t)i + 1, e);
     return ok;
 }
 
