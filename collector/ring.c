@@ -61,35 +61,56 @@ static void copy_strings(struct slot *s, char *to, size_t name, size_t text)
     s->text = s->text ? memcpy(to + name, s->text, text) : NULL;
 }
 
-bool ring_put(struct ring *r, struct pool *p, const struct activity *a, int32_t tid, uint8_t flavour)
+/* Room for `need` bytes at the end of the ring; NULL: the cap is reached. */
+static struct slot *room_for(struct ring *r, struct pool *p, size_t need)
 {
-    size_t name = 0, text = 0, extra = 0;
-    char *heap = NULL;
-    if (a->transient) {
-        name = a->name ? strlen(a->name) + 1 : 0;
-        text = a->text ? strlen(a->text) + 1 : 0;
-        extra = (name + text + 7) / 8 * 8;
-        if (extra > STRINGS_IN_CHUNK) {
-            extra = 0;
-            heap = malloc(name + text);
-        }
-    }
-    size_t need = sizeof(struct slot) + extra;
     bool room = r->write && r->at + need <= CHUNK_ROOM;
-    if ((a->transient && !extra && !heap && name + text) || (!room && !new_chunk(r, p))) {
-        free(heap);
-        count_lost(r);
-        return false;
-    }
-    struct slot *s = (struct slot *)(r->write->data + r->at);
-    fill(s, a, tid, flavour);
-    if (a->transient)
-        copy_strings(s, heap ? heap : (char *)(s + 1), name, text);
-    s->heap = heap != NULL;
-    s->extra = (uint32_t)extra;
+    return room || new_chunk(r, p) ? (struct slot *)(r->write->data + r->at) : NULL;
+}
+
+static void publish(struct ring *r, size_t need)
+{
     r->at += (uint32_t)need;
     atomic_store_explicit(&r->write->used, r->at, memory_order_release);
+}
+
+/* An event with strings of its own: they stand behind it, or on the heap. */
+static bool put_transient(struct ring *r, struct pool *p, const struct activity *a, int32_t tid, uint8_t flavour)
+{
+    size_t name = a->name ? strlen(a->name) + 1 : 0, text = a->text ? strlen(a->text) + 1 : 0;
+    size_t extra = (name + text + 7) / 8 * 8;
+    bool large = extra > STRINGS_IN_CHUNK;
+    extra = large ? 0 : extra;
+    char *heap = large ? malloc(name + text) : NULL;
+    struct slot *s = large && !heap ? NULL : room_for(r, p, sizeof *s + extra);
+    if (!s) {
+        free(heap);
+        return false;
+    }
+    fill(s, a, tid, flavour);
+    copy_strings(s, heap ? heap : (char *)(s + 1), name, text);
+    s->heap = large;
+    s->extra = (uint32_t)extra;
+    publish(r, sizeof *s + extra);
     return true;
+}
+
+static bool put_static(struct ring *r, struct pool *p, const struct activity *a, int32_t tid, uint8_t flavour)
+{
+    struct slot *s = room_for(r, p, sizeof *s);
+    if (!s)
+        return false;
+    fill(s, a, tid, flavour);
+    publish(r, sizeof *s);
+    return true;
+}
+
+bool ring_put(struct ring *r, struct pool *p, const struct activity *a, int32_t tid, uint8_t flavour)
+{
+    bool ok = a->transient ? put_transient(r, p, a, tid, flavour) : put_static(r, p, a, tid, flavour);
+    if (!ok)
+        count_lost(r);
+    return ok;
 }
 
 const struct slot *ring_next(struct ring *r, struct pool *p)

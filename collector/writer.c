@@ -120,28 +120,39 @@ static bool open_file(struct writer *w, struct err *e)
     return w->file != NULL;
 }
 
+/* The facts are due at the start of the file, and later when they changed. */
+static bool facts_due(const struct writer *w, int64_t now)
+{
+    bool changed = w->news != atomic_load(&w->r->news) || w->memory != w->d.nmemory;
+    return w->file && changed && now - w->facts_at > FACTS_NS;
+}
+
+static bool write_batch(struct writer *w, bool with_facts, struct err *e)
+{
+    struct recorder *r = w->r;
+    if (with_facts)
+        facts(w, clock_now());
+    take(&r->gate);
+    bool ok = (!with_facts || tracefile_facts(w->file, &w->d, e)) && tracefile_append(&w->d, w->file, e);
+    release(&r->gate);
+    return ok;
+}
+
 static void commit(struct writer *w)
 {
     struct err e = {0};
-    struct recorder *r = w->r;
-    int64_t events = (int64_t)w->d.n, now = clock_now();
-    w->committed = now;
-    if (!events || w->broken) {
-        w->d.n = 0;
-        return;
+    int64_t events = (int64_t)w->d.n;
+    bool fresh = !w->file;
+    w->committed = clock_now();
+    if (events && !w->broken) {
+        bool ok = (!fresh || open_file(w, &e)) && write_batch(w, fresh || facts_due(w, w->committed), &e);
+        if (ok)
+            atomic_fetch_add(&w->r->events, events);
+        else
+            stand_aside(w, e.msg);
     }
-    bool fresh = !w->file, due = fresh || now - w->facts_at > FACTS_NS;
-    due = due && (fresh || w->news != atomic_load(&r->news) || w->memory != w->d.nmemory);
-    if (due && !fresh)
-        facts(w, now);
-    bool ok = w->file || open_file(w, &e);
-    take(&r->gate);
-    ok = ok && (!due || tracefile_facts(w->file, &w->d, &e)) && tracefile_append(&w->d, w->file, &e);
-    release(&r->gate);
-    if (ok)
-        atomic_fetch_add(&r->events, events);
-    else
-        stand_aside(w, e.msg);
+    if (w->broken)
+        w->d.n = w->d.nsyncs = w->d.nkernels = w->d.ncomms = w->d.ncopies = w->d.nranges = 0;
 }
 
 /* What this ring has, up to a turn's worth. */

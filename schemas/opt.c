@@ -47,7 +47,8 @@ bool opt_time(const char *text, int64_t *ns)
             if (scale < 1000000000000000)
                 part = part * 10 + (*p - '0'), scale *= 10;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(p, units[i].name) != 0)
+        bool zero = !*p && !whole && !part; /* 0 needs no unit */
+        if (strcmp(p, units[i].name) != 0 && !zero)
             continue;
         __int128 v = whole * units[i].ns + part * units[i].ns / scale;
         if (v > INT64_MAX)

@@ -19,7 +19,7 @@ enum opt_type {
     OPT_INT,          /* int64_t */
     OPT_REAL,         /* double */
     OPT_FLAG,         /* bool, set to true */
-    OPT_TIME,         /* int64_t ns; "12.5ms", "3us", "2s"; a bare number is refused */
+    OPT_TIME,         /* int64_t ns; "12.5ms", "3us", "2s"; a bare number other than 0 is refused */
     OPT_LIST,         /* struct opt_list: may be given again */
     OPT_ARG,          /* const char *: the next positional argument, required */
     OPT_ARG_OPTIONAL, /* const char * */
