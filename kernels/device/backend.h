@@ -21,7 +21,6 @@ struct work {
     bool stage;                  /* COPY: src is host memory that may change once submit() returns */
     int value;                   /* SET */
     uint32_t size;               /* of args */
-    uint32_t generation;         /* RECORD, WAIT: which record of the event */
     int64_t correlation;         /* -1 none */
     const void *args;            /* KERNEL, COMM: copied */
     const struct kernel *kernel; /* KERNEL */
@@ -30,7 +29,7 @@ struct work {
     void *dst;                   /* COPY, SET */
     const void *src;             /* COPY */
     int64_t bytes;               /* COPY, SET */
-    void *event;                 /* RECORD, WAIT: the impl of the event */
+    void *event;                 /* RECORD, WAIT: the impl of the event at that time */
 };
 
 struct device_ops {
@@ -43,9 +42,9 @@ struct device_ops {
     bool (*submit)(struct stream *s, const struct work *w); /* false: out of memory */
     bool (*stream_busy)(struct stream *s);                  /* is there work that has not ended? */
     void (*stream_wait)(struct stream *s);                  /* until there is none */
-    bool (*event_open)(struct dev_event *ev);               /* sets ev->impl */
-    void (*event_close)(struct dev_event *ev);              /* records and waits in queues still happen */
-    bool (*event_done)(struct dev_event *ev);               /* the latest record; true when there is none */
+    bool (*event_renew)(struct dev_event *ev);              /* sets ev->impl for a new record; false: out of memory */
+    void (*event_close)(struct dev_event *ev);              /* records and waits in queues still happen; here and below ev->impl is set */
+    bool (*event_done)(struct dev_event *ev);               /* the latest record */
     void (*event_wait)(struct dev_event *ev);
     int64_t (*event_time)(const struct dev_event *ev); /* of the latest record, once it is done */
     int64_t (*now)(struct device *d);
@@ -90,8 +89,7 @@ struct stream {
 
 struct dev_event {
     struct device *d;
-    void *impl;      /* the backend's */
-    uint32_t latest; /* number of the latest record; 0 none yet */
+    void *impl; /* the backend's, of the latest record; NULL before the first */
 };
 
 /* Does anybody listen? One load; clocks are read only when somebody does. Any thread. */

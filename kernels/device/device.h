@@ -89,7 +89,7 @@ void dev_event_close(struct dev_event *ev);
 void dev_event_record(struct dev_event *ev, struct stream *s);
 void dev_stream_wait_event(struct stream *s, struct dev_event *ev); /* the device waits, the host does not */
 void dev_event_sync(struct dev_event *ev, const struct site *site); /* class event */
-/* When the stream reached the latest record, as dev_now() counts; valid once a wait has covered it. */
+/* When the stream reached the latest record, as dev_now() counts; valid once a wait has covered it. 0: never recorded. */
 int64_t dev_event_time(const struct dev_event *ev);
 
 /* ---- ranges and marks (markers of schemas/marker.h); names have static lifetime ---- */

@@ -41,11 +41,11 @@ struct lane { /* stream.impl */
     struct staging *staged;
 };
 
-/* Records are numbered; a record is done when `done` has reached its number. Lives as long as the host or an entry of a
- * queue needs it. */
-struct mark { /* dev_event.impl */
+/* One record of an event: a later record, perhaps in another stream, is another one, as a wait is for the record that it
+ * saw. Lives as long as the event or an entry of a queue needs it. */
+struct record { /* dev_event.impl */
     _Atomic uint32_t done, waiters, users;
-    _Atomic int64_t when; /* of the record that `done` names */
+    int64_t when; /* set before `done` */
 };
 
 static bool available(void)
@@ -67,18 +67,10 @@ static void close_device(struct device *d)
 
 /* ---- events ---- */
 
-static bool event_open(struct dev_event *ev)
+static void drop(struct record *r)
 {
-    struct mark *m = calloc(1, sizeof *m);
-    if (m)
-        atomic_store(&m->users, 1);
-    return (ev->impl = m) != NULL;
-}
-
-static void drop(struct mark *m)
-{
-    if (atomic_fetch_sub(&m->users, 1) == 1)
-        free(m);
+    if (atomic_fetch_sub(&r->users, 1) == 1)
+        free(r);
 }
 
 static void event_close(struct dev_event *ev)
@@ -86,49 +78,60 @@ static void event_close(struct dev_event *ev)
     drop(ev->impl);
 }
 
-static bool reached(uint32_t done, uint32_t generation)
+/* The last record is used again when nobody else knows it any more. */
+static bool event_renew(struct dev_event *ev)
 {
-    return (int32_t)(done - generation) >= 0; /* numbers may wrap */
+    struct record *r = ev->impl;
+    if (!r || atomic_load(&r->users) > 1) {
+        if (r)
+            drop(r);
+        ev->impl = r = calloc(1, sizeof *r);
+        if (!r)
+            return false;
+        atomic_store(&r->users, 1);
+    }
+    atomic_store(&r->done, 0);
+    return true;
 }
 
 static bool event_done(struct dev_event *ev)
 {
-    struct mark *m = ev->impl;
-    return reached(atomic_load(&m->done), ev->latest);
+    struct record *r = ev->impl;
+    return atomic_load(&r->done);
 }
 
-static void wait_for(struct mark *m, uint32_t generation)
+static void wait_for(struct record *r)
 {
-    atomic_fetch_add(&m->waiters, 1);
-    for (uint32_t seen; !reached(seen = atomic_load(&m->done), generation);)
-        futex_wait(&m->done, seen);
-    atomic_fetch_sub(&m->waiters, 1);
+    atomic_fetch_add(&r->waiters, 1);
+    while (!atomic_load(&r->done))
+        futex_wait(&r->done, 0);
+    atomic_fetch_sub(&r->waiters, 1);
 }
 
 static void event_wait(struct dev_event *ev)
 {
-    wait_for(ev->impl, ev->latest);
+    wait_for(ev->impl);
 }
 
 static int64_t event_time(const struct dev_event *ev)
 {
-    const struct mark *m = ev->impl;
-    return atomic_load(&m->when);
+    const struct record *r = ev->impl;
+    return r->when;
 }
 
 static void run_record(struct entry *x)
 {
-    struct mark *m = x->w.event;
-    atomic_store(&m->when, clock_now());
-    atomic_store(&m->done, x->w.generation);
-    if (atomic_load(&m->waiters))
-        futex_wake(&m->done, INT_MAX);
-    drop(m);
+    struct record *r = x->w.event;
+    r->when = clock_now();
+    atomic_store(&r->done, 1);
+    if (atomic_load(&r->waiters))
+        futex_wake(&r->done, INT_MAX);
+    drop(r);
 }
 
 static void run_wait(struct entry *x)
 {
-    wait_for(x->w.event, x->w.generation);
+    wait_for(x->w.event);
     drop(x->w.event);
 }
 
@@ -300,7 +303,7 @@ static bool submit(struct stream *s, const struct work *w)
     if (w->comm)
         x->comm = *w->comm;
     if (w->event)
-        atomic_fetch_add(&((struct mark *)w->event)->users, 1);
+        atomic_fetch_add(&((struct record *)w->event)->users, 1);
     if (w->stage && w->bytes && !(x->w.src = stage(l, w->src, (size_t)w->bytes)))
         return false;
     queue_push(l->q);
@@ -333,7 +336,7 @@ static const struct device_ops ops = {
     .submit = submit,
     .stream_busy = stream_busy,
     .stream_wait = stream_wait,
-    .event_open = event_open,
+    .event_renew = event_renew,
     .event_close = event_close,
     .event_done = event_done,
     .event_wait = event_wait,

@@ -30,29 +30,27 @@ struct dev_event *dev_event_open(struct device *d)
     if (!ev)
         dev_out_of_memory(d, sizeof *ev);
     ev->d = d;
-    if (!d->backend->ops->event_open(ev))
-        dev_out_of_memory(d, sizeof *ev);
     return ev;
 }
 
 void dev_event_close(struct dev_event *ev)
 {
-    if (ev)
+    if (ev && ev->impl)
         ev->d->backend->ops->event_close(ev);
     free(ev);
 }
 
 static void submit(struct stream *s, enum work_kind kind, const struct dev_event *ev, int64_t correlation)
 {
-    struct work w = {.kind = kind, .correlation = correlation, .event = ev->impl, .generation = ev->latest};
-    if (!s->d->backend->ops->submit(s, &w))
+    if (!s->d->backend->ops->submit(s, &(struct work){.kind = kind, .correlation = correlation, .event = ev->impl}))
         dev_out_of_memory(s->d, 0);
 }
 
 void dev_event_record(struct dev_event *ev, struct stream *s)
 {
     struct api_call c = api_begin(s->d, false);
-    ev->latest++;
+    if (!s->d->backend->ops->event_renew(ev))
+        dev_out_of_memory(s->d, 0);
     submit(s, WORK_RECORD, ev, c.correlation);
     api_end(&c, "deviceEventRecord");
 }
@@ -61,7 +59,7 @@ void dev_event_record(struct dev_event *ev, struct stream *s)
 void dev_stream_wait_event(struct stream *s, struct dev_event *ev)
 {
     struct api_call c = api_begin(s->d, false);
-    if (ev->latest)
+    if (ev->impl)
         submit(s, WORK_WAIT, ev, c.correlation);
     api_end(&c, "deviceStreamWaitEvent");
 }
@@ -70,12 +68,13 @@ void dev_event_sync(struct dev_event *ev, const struct site *site)
 {
     const struct device_ops *ops = ev->d->backend->ops;
     struct api_call c = api_begin(ev->d, false);
-    bool busy = !ops->event_done(ev);
-    ops->event_wait(ev);
+    bool busy = ev->impl && !ops->event_done(ev);
+    if (busy)
+        ops->event_wait(ev);
     api_end_wait(&c, "deviceEventSynchronize", SYNC_EVENT, busy, NULL, site);
 }
 
 int64_t dev_event_time(const struct dev_event *ev)
 {
-    return ev->d->backend->ops->event_time(ev);
+    return ev->impl ? ev->d->backend->ops->event_time(ev) : 0;
 }
