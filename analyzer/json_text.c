@@ -1,10 +1,9 @@
-/* json_text.c - escapes, UTF-8, numbers. */
+/* json_text.c - escapes, numbers, small arrays. */
 #include "analyzer/json_text.h"
 #include "analyzer/decimal.h"
+#include "analyzer/utf8.h"
 
 #include <string.h>
-
-static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
 struct writer {
     char *p;
@@ -13,42 +12,7 @@ struct writer {
 
 static void put_code(struct writer *w, uint32_t c)
 {
-    if (c == 0 || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff) {
-        memcpy(w->p, replacement, 3);
-        w->p += 3;
-        w->bad++;
-        return;
-    }
-    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
-    *w->p++ = (char)(lead[more] | c >> 6 * more);
-    while (more-- > 0)
-        *w->p++ = (char)(0x80 | (c >> 6 * more & 0x3f));
-}
-
-/* How many bytes follow this first one; -1: it starts no character. */
-static int followers(unsigned char c)
-{
-    return c < 0x80 ? 0 : c < 0xc2 ? -1 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : c < 0xf5 ? 3 : -1;
-}
-
-/* The code point at p, 0 when the bytes are no UTF-8 (beyond the end, not the shortest form, a surrogate); *n its bytes. */
-static uint32_t get_code(const unsigned char *p, const unsigned char *end, int *n)
-{
-    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    int more = followers(*p);
-    *n = 1;
-    if (more < 0 || end - p <= more)
-        return 0;
-    uint32_t c = more ? *p & (0x3fu >> more) : *p;
-    for (int i = 1; i <= more; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (p[i] & 0x3f);
-    }
-    bool good = c >= least[more] && (c < 0xd800 || c >= 0xe000) && c <= 0x10ffff;
-    *n = good ? more + 1 : 1;
-    return good ? c : 0;
+    w->p = utf8_put(w->p, c, &w->bad);
 }
 
 static bool hex4(const char *p, const char *end, uint32_t *c)
@@ -96,7 +60,7 @@ const char *json_text(const struct json_value *v, struct arena *a, size_t *n, in
     *n = has_text ? v->n : 0;
     if (!v->raw || !has_text)
         return has_text ? v->s : "";
-    char *text = arena_alloc(a, 3 * (size_t)v->n + 4); /* a bad byte takes three */
+    char *text = arena_alloc(a, 3 * (size_t)v->n + UTF8_MAX); /* a bad byte takes three */
     struct writer w = {text, 0};
     for (const char *p = v->s, *end = p + v->n; p < end;) {
         int used;
@@ -104,7 +68,7 @@ const char *json_text(const struct json_value *v, struct arena *a, size_t *n, in
             p = escape(&w, p, end);
             continue;
         }
-        put_code(&w, get_code((const unsigned char *)p, (const unsigned char *)end, &used));
+        put_code(&w, utf8_get((const unsigned char *)p, (const unsigned char *)end, &used));
         p += used;
     }
     *n = (size_t)(w.p - text);

@@ -1,0 +1,61 @@
+/* nsys.h - what the files of the Nsight Systems importer share.
+ *
+ *   import_nsys.c   the file: is it one, its facts, the order of its tables
+ *   nsys_db.c       the database: columns that may be missing, strings and processes by id
+ *   nsys_rows.c     one function per table of rows
+ */
+#pragma once
+#include "schemas/tracedata.h"
+
+#include <sqlite3.h>
+
+struct nsys_map { /* 64-bit keys to 32-bit values; 0 is "not there" */
+    int64_t *keys;
+    uint32_t *values;
+    size_t nslots, used;
+};
+
+struct nsys {
+    sqlite3 *db;
+    const char *path;
+    struct tracedata *d;
+    struct err *e;
+    struct arena scratch;
+    sqlite3_stmt *string_of, *frames_of; /* StringIds by id; CUDA_CALLCHAINS by id */
+
+    struct nsys_map strings;               /* 2 * StringIds.id (+ 1: API name) -> string id + 1 */
+    struct nsys_map processes;             /* globalId >> 24 -> process id */
+    struct nsys_map waits;                 /* process << 32 | correlation of a call that synchronises -> its row of waits[] + 1 */
+    struct nsys_map sites;                 /* callchain -> site id + 1 */
+    struct nsys_map devices;               /* pid << 16 | CUDA ordinal -> GPU + 1, filled only where ordinals of processes clash */
+    struct nsys_map domains;               /* NVTX domain -> string id */
+    int32_t mem_kinds[16], copy_kinds[16]; /* the file's numbers -> enum mem_kind, enum copy_kind */
+
+    int64_t bad_bytes, untimed, open_ranges;
+};
+
+uint32_t nsys_map_get(const struct nsys_map *m, int64_t key);
+void nsys_map_set(struct nsys_map *m, int64_t key, uint32_t value);
+void nsys_map_free(struct nsys_map *m);
+
+/* A table of the file and the columns wanted of it, by position; a missing column reads as NULL. */
+struct nsys_table {
+    const char *name;
+    const char *const *columns; /* ends with NULL; the first two, where they are start and end, must be there */
+    bool (*row)(struct nsys *n, sqlite3_stmt *s);
+};
+
+extern const struct nsys_table nsys_tables[]; /* in the order they must be read; ends with no name */
+
+/* Every row of the table; true also when there is no such table. False: damaged, or the row function says so. */
+bool nsys_read_table(struct nsys *n, const struct nsys_table *t);
+bool nsys_has_table(struct nsys *n, const char *name);
+
+/* The first column of the first row of a query, "" when there is none; valid until the scratch arena is emptied. */
+const char *nsys_text(struct nsys *n, const char *sql);
+
+int64_t nsys_int(sqlite3_stmt *s, int column, int64_t none);
+uint32_t nsys_string(struct nsys *n, sqlite3_stmt *s, int column, bool api); /* a column that holds an id of StringIds */
+uint32_t nsys_own_text(struct nsys *n, sqlite3_stmt *s, int column);         /* a column that holds text */
+uint32_t nsys_process(struct nsys *n, sqlite3_stmt *s, int column);          /* a globalPid or globalTid */
+uint32_t nsys_thread(struct nsys *n, sqlite3_stmt *s, int column);           /* a globalTid */

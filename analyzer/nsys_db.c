@@ -1,0 +1,186 @@
+/* nsys_db.c - the database of an Nsight Systems export: its tables and columns come and go with the version. */
+#include "analyzer/nsys.h"
+#include "analyzer/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t map_slot(const struct nsys_map *m, int64_t key)
+{
+    size_t i = ((uint64_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (m->nslots - 1);
+    while (m->values[i] && m->keys[i] != key)
+        i = (i + 1) & (m->nslots - 1);
+    return i;
+}
+
+uint32_t nsys_map_get(const struct nsys_map *m, int64_t key)
+{
+    return m->nslots ? m->values[map_slot(m, key)] : 0;
+}
+
+static void map_grow(struct nsys_map *m)
+{
+    struct nsys_map old = *m;
+    size_t cap = 0;
+    m->nslots = old.nslots ? 2 * old.nslots : 64;
+    m->keys = array_grow(NULL, &cap, m->nslots, sizeof *m->keys);
+    cap = 0;
+    m->values = array_grow(NULL, &cap, m->nslots, sizeof *m->values);
+    memset(m->values, 0, m->nslots * sizeof *m->values);
+    for (size_t i = 0; i < old.nslots; i++)
+        if (old.values[i]) {
+            size_t to = map_slot(m, old.keys[i]);
+            m->keys[to] = old.keys[i];
+            m->values[to] = old.values[i];
+        }
+    nsys_map_free(&old);
+}
+
+void nsys_map_set(struct nsys_map *m, int64_t key, uint32_t value)
+{
+    if (2 * (m->used + 1) > m->nslots)
+        map_grow(m);
+    size_t i = map_slot(m, key);
+    m->used += !m->values[i];
+    m->keys[i] = key;
+    m->values[i] = value;
+}
+
+void nsys_map_free(struct nsys_map *m)
+{
+    free(m->keys);
+    free(m->values);
+    *m = (struct nsys_map){0};
+}
+
+static bool damaged(struct nsys *n)
+{
+    return fail(n->e, ERR_FAIL, "%s: damaged Nsight Systems export: %s", n->path, sqlite3_errmsg(n->db));
+}
+
+bool nsys_has_table(struct nsys *n, const char *name)
+{
+    char *sql = sqlite3_mprintf("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = %Q", name);
+    bool has = *nsys_text(n, sql) != '\0';
+    sqlite3_free(sql);
+    return has;
+}
+
+static bool has_column(struct nsys *n, const char *table, const char *column)
+{
+    char *sql = sqlite3_mprintf("SELECT 1 FROM pragma_table_info(%Q) WHERE name = %Q", table, column);
+    bool has = *nsys_text(n, sql) != '\0';
+    sqlite3_free(sql);
+    return has;
+}
+
+const char *nsys_text(struct nsys *n, const char *sql)
+{
+    sqlite3_stmt *s = NULL;
+    const char *text = "";
+    if (sqlite3_prepare_v2(n->db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW && sqlite3_column_text(s, 0))
+        text = arena_strdup(&n->scratch, (const char *)sqlite3_column_text(s, 0));
+    sqlite3_finalize(s);
+    return text;
+}
+
+/* SELECT "a", NULL, "c" ... FROM table; NULL when its times are not there. */
+static const char *query(struct nsys *n, const struct nsys_table *t)
+{
+    const char *sql = "SELECT ";
+    for (int i = 0; t->columns[i]; i++) {
+        bool has = has_column(n, t->name, t->columns[i]);
+        if (!has && i == 0)
+            return NULL;
+        sql = arena_printf(&n->scratch, has ? "%s%s\"%s\"" : "%s%sNULL", sql, i ? ", " : "", t->columns[i]);
+    }
+    return arena_printf(&n->scratch, "%s FROM %s", sql, t->name);
+}
+
+bool nsys_read_table(struct nsys *n, const struct nsys_table *t)
+{
+    sqlite3_stmt *s = NULL;
+    if (!nsys_has_table(n, t->name))
+        return true;
+    const char *sql = query(n, t);
+    if (!sql)
+        return fail(n->e, ERR_FAIL, "%s: table %s has no column %s; not an Nsight Systems export, or of an unknown version", n->path, t->name,
+                    t->columns[0]);
+    bool ok = sqlite3_prepare_v2(n->db, sql, -1, &s, NULL) == SQLITE_OK || damaged(n);
+    int rc = SQLITE_DONE;
+    while (ok && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+        ok = t->row(n, s);
+        if (n->scratch.total > 1 << 20)
+            arena_free(&n->scratch);
+    }
+    ok = ok && (rc == SQLITE_DONE || damaged(n));
+    sqlite3_finalize(s);
+    return ok;
+}
+
+int64_t nsys_int(sqlite3_stmt *s, int column, int64_t none)
+{
+    return sqlite3_column_type(s, column) == SQLITE_INTEGER ? sqlite3_column_int64(s, column) : none;
+}
+
+/* Up to the first NUL: blocks of NUL-separated text are environments. */
+uint32_t nsys_own_text(struct nsys *n, sqlite3_stmt *s, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(s, column);
+    return text ? utf8_intern(&n->d->strings, text, strlen(text), &n->scratch, &n->bad_bytes) : 0;
+}
+
+/* cudaMemcpyAsync_v3020 -> cudaMemcpyAsync; driver names (cuMemFree_v2) have short numbers and keep them. */
+static size_t api_length(const char *s)
+{
+    size_t n = strlen(s), digits = 0;
+    while (digits < n && s[n - 1 - digits] >= '0' && s[n - 1 - digits] <= '9')
+        digits++;
+    bool suffix = digits >= 4 && n > digits + 2 && s[n - digits - 1] == 'v' && s[n - digits - 2] == '_';
+    return suffix ? n - digits - 2 : n;
+}
+
+uint32_t nsys_string(struct nsys *n, sqlite3_stmt *s, int column, bool api)
+{
+    if (sqlite3_column_type(s, column) != SQLITE_INTEGER)
+        return sqlite3_column_type(s, column) == SQLITE_TEXT ? nsys_own_text(n, s, column) : 0;
+    int64_t key = (int64_t)((uint64_t)sqlite3_column_int64(s, column) * 2u + api);
+    uint32_t known = nsys_map_get(&n->strings, key);
+    if (known)
+        return known - 1;
+    uint32_t id = 0;
+    sqlite3_reset(n->string_of);
+    sqlite3_bind_int64(n->string_of, 1, sqlite3_column_int64(s, column));
+    if (n->string_of && sqlite3_step(n->string_of) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(n->string_of, 0);
+        if (text)
+            id = utf8_intern(&n->d->strings, text, api ? api_length(text) : strlen(text), &n->scratch, &n->bad_bytes);
+    }
+    nsys_map_set(&n->strings, key, id + 1);
+    return id;
+}
+
+static uint32_t process_of(struct nsys *n, int64_t global)
+{
+    struct tracedata *d = n->d;
+    int64_t key = global < 0 ? -1 : global >> 24;
+    uint32_t id = nsys_map_get(&n->processes, key);
+    if (id)
+        return id;
+    ARRAY_PUSH(d->processes, d->nprocesses, d->processes_cap, ((struct processkey){.pid = key < 0 ? -1 : key & 0xffffff, .rank = -1}));
+    nsys_map_set(&n->processes, key, (uint32_t)d->nprocesses - 1);
+    return (uint32_t)d->nprocesses - 1;
+}
+
+/* Old exports have no globalPid in device rows: then the one process that made calls, where there is only one. */
+uint32_t nsys_process(struct nsys *n, sqlite3_stmt *s, int column)
+{
+    int64_t global = nsys_int(s, column, -1);
+    return global < 0 && n->d->nprocesses == 2 ? 1 : process_of(n, global);
+}
+
+uint32_t nsys_thread(struct nsys *n, sqlite3_stmt *s, int column)
+{
+    int64_t global = nsys_int(s, column, -1);
+    return global < 0 ? 0 : tracedata_thread(n->d, process_of(n, global), global & 0xffffff, NULL);
+}
