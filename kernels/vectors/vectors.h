@@ -49,3 +49,7 @@ int64_t *vec_cu(const struct jtree *object, const char *key, int *n, struct aren
 bool vec_has(const struct jtree *object, const char *const *keys);
 /* The list of cases of a file {doc, cases[]}; NULL when it is not of that shape or empty. */
 const struct jtree *vec_cases(const struct jtree *root);
+
+/* Runs `run` for every case of {doc, cases[]} with an arena of its own; what one fails with gets file and case in front. */
+typedef bool vec_case_fn(const struct jtree *one, const struct vec_out *o, struct arena *a, struct err *e);
+bool vec_each_case(const struct jtree *root, const char *file, struct table *t, vec_case_fn *run, struct err *e);
