@@ -97,7 +97,7 @@ static enum status run(int argc, char **argv, struct err *e)
     struct args a = {0};
     struct trace_opts to = TRACE_OPTS_NONE;
     struct arena arena = {0};
-    enum plot_format f;
+    enum plot_format f = PLOT_SVG;
     const struct opt_group groups[] = {{opts, &a, NULL}, {trace_opt_rows, &to, "What is looked at:"}, {0}};
     bool ok = opt_parse(argc, argv, groups, doc, &arena, e);
     const struct kind *k = ok ? kind_find(a.kind, e) : NULL;

@@ -117,6 +117,7 @@ static struct cell change(const struct line *l, struct cell b, struct cell a, st
 
 static const struct column pair_columns[] = {
     {"metric", UNIT_TEXT}, {"before", UNIT_TEXT}, {"after", UNIT_TEXT}, {"change", UNIT_TEXT, .what = "of the value before"}, {0}};
+static const struct column apart_columns[] = {{"metric", UNIT_TEXT}, {"before", UNIT_TEXT}, {"after", UNIT_TEXT}, {0}};
 static const struct column one_columns[] = {{"metric", UNIT_TEXT}, {"this run", UNIT_TEXT}, {0}};
 
 void report_headline(struct report *r, struct table *out)
@@ -124,7 +125,7 @@ void report_headline(struct report *r, struct table *out)
     struct totals b = {0}, a = report_totals(&r->after);
     if (r->pair)
         b = report_totals(&r->before);
-    table_init(out, "headline", r->pair ? "Before and after" : "The step", r->pair ? pair_columns : one_columns);
+    table_init(out, "headline", r->pair ? "Before and after" : "The step", !r->pair ? one_columns : r->differ ? apart_columns : pair_columns);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct cell before = r->pair ? number(&lines[i], &b) : (struct cell){0}, after = number(&lines[i], &a);
         if (!before.kind && !after.kind)
@@ -137,10 +138,11 @@ void report_headline(struct report *r, struct table *out)
         }
         row[1] = shown(&lines[i], before, out);
         row[2] = shown(&lines[i], after, out);
-        row[3] = r->differ ? (struct cell){0} : change(&lines[i], before, after, out);
+        if (!r->differ)
+            row[3] = change(&lines[i], before, after, out);
     }
     bool whole = r->after.units.whole || (r->pair && r->before.units.whole);
     table_note(out, "means per rank and step, of device work per device and step%s", whole ? " (no steps found: a rank's window counts as one)" : "");
-    if (r->pair)
+    if (r->pair && !r->differ)
         table_note(out, "change is %% of the value before; of a percentage it is the difference in percentage points");
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 const struct join join_ops = {RT_OPS, {"site", "api"}, {"count", "blocked_ns"}, 0, true};
-const struct join join_waits = {RT_WAITS, {"site", "api", "class"}, {"count", "blocked_ns", "bubble_ns", "did_block"}, 1, true};
+const struct join join_waits = {RT_WAITS, {"site", "api"}, {"count", "blocked_ns", "bubble_ns"}, 1, true};
 const struct join join_classes = {RT_CLASSES, {"name"}, {"calls", "total_ns"}, 1, false};
 const struct join join_kernels = {RT_KERNELS, {"name"}, {"calls", "total_ns"}, 1, false};
 const struct join join_comm = {RT_COMM, {"group", "op"}, {"calls", "bytes", "total_ns", "wait_ns", "transfer_ns"}, 2, false};
@@ -191,20 +191,33 @@ static void put_row(const struct report *r, const struct joiner *w, const struct
         row[n++] = cell_text(change_of(from));
 }
 
+static bool noted(const struct side *s, enum report_table of, const char *note)
+{
+    for (size_t k = 0; !s->missing[of] && k < s->tables[of].nnotes; k++)
+        if (strcmp(s->tables[of].notes[k], note) == 0)
+            return true;
+    return false;
+}
+
+/* The notes of both sides; what both say is said once. */
 static void notes(const struct report *r, const struct join *j, struct table *out)
 {
     const struct side *sides[] = {&r->before, &r->after};
-    size_t ranks = r->after.t.nranks;
-    if (ranks > 1 || (r->pair && r->before.t.nranks > 1))
-        table_note(out, "sums over all ranks (%zu)", ranks);
+    if (r->after.t.nranks > 1)
+        table_note(out, "sums over all ranks (%zu)", r->after.t.nranks);
     for (int i = r->pair ? 0 : 1; i < 2; i++) {
         if (sides[i]->missing[j->of]) {
             table_note(out, "%s: %s", sides[i]->label, sides[i]->missing[j->of]);
             continue;
         }
         const struct table *t = &sides[i]->tables[j->of];
-        for (size_t k = 0; k < t->nnotes; k++)
-            table_note(out, r->pair ? "%s: %s" : "%.0s%s", sides[i]->label, t->notes[k]);
+        for (size_t k = 0; k < t->nnotes; k++) {
+            bool shared = r->pair && noted(sides[1 - i], j->of, t->notes[k]);
+            if (!r->pair || (shared && i == 0))
+                table_note(out, "%s", t->notes[k]);
+            else if (!shared)
+                table_note(out, "%s: %s", sides[i]->label, t->notes[k]);
+        }
     }
 }
 

@@ -14,23 +14,24 @@ struct composer {
     struct arena arena;
 };
 
-static const char *both(const struct composer *c, const char *format)
-{
-    return arena_printf((struct arena *)&c->arena, format, c->r->after.t.files[0].name);
-}
-
-/* A joined table, or the line that says why there is none; NULL then. */
-static const struct table *joined(struct composer *c, const struct join *j, const char *title, const char *more)
+/* A joined table; NULL and a line that says why when there is none. */
+static const struct table *joined(struct composer *c, const struct join *j, const char *title)
 {
     struct table *t = &c->tables[c->n];
     const char *why = NULL;
-    if (!report_join(c->r, j, title, t, &why)) {
-        page_text(&c->p, "%s: %s", title, why);
-        return NULL;
+    if (report_join(c->r, j, title, t, &why)) {
+        c->n++;
+        return t;
     }
-    c->n++;
-    page_table(&c->p, t, (struct html_table_opts){.most = ROWS_MOST, .more = more ? both(c, more) : NULL});
-    return t;
+    page_text(&c->p, "%s: %s", title, why);
+    return NULL;
+}
+
+/* `more`: the command that prints all rows. */
+static void put_table(struct composer *c, const struct table *t, const char *more)
+{
+    if (t)
+        page_table(&c->p, t, (struct html_table_opts){.most = ROWS_MOST, .more = arena_printf(&c->arena, more, c->r->after.t.files[0].name)});
 }
 
 /* A plot that cannot be drawn from this trace is a line; one that gnuplot cannot draw ends the report. */
@@ -54,16 +55,18 @@ static bool section_syncs(struct composer *c, const struct table **ops, const st
               "Two ledgers that are never added together. The op ledger counts framework operators that read back from the device (item, "
               "is_nonzero, nonzero, boolean index); the wait ledger counts host calls that block, by kind of call, not by how long they took. "
               "Bubble is device idle from the end of the work waited for to the next work of that thread: an upper bound of what the site costs.");
-    *ops = joined(c, &join_ops, "Op ledger: operators that read back, by call site", "cpscope syncs --ledger op --format csv %s");
-    *waits = joined(c, &join_waits, "Wait ledger: host calls that block, by call site", "cpscope syncs --format csv %s");
+    *ops = joined(c, &join_ops, "Op ledger: operators that read back, by call site");
+    *waits = joined(c, &join_waits, "Wait ledger: host calls that block, by call site");
     const struct table *of = *ops && (*ops)->nrows ? *ops : *waits;
-    if (!of)
-        return true;
-    bool ok = report_plot_syncs(c->r, of, PLOT_INLINE, &plot, &why);
-    return plotted(c, ok, &plot,
-                   of == *ops ? "Sync sites of the op ledger: host time spent in them, and how often, summed over ranks."
-                              : "Sync sites of the wait ledger: host time blocked, and how often, summed over ranks.",
-                   &why, e);
+    bool ok = of && report_plot_syncs(c->r, of, PLOT_INLINE, &plot, &why);
+    if (of && !plotted(c, ok, &plot,
+                       of == *ops ? "Sync sites of the op ledger: host time spent in them and how often, summed over ranks."
+                                  : "Sync sites of the wait ledger: host time blocked and how often, summed over ranks.",
+                       &why, e))
+        return false;
+    put_table(c, *ops, "cpscope syncs --ledger op --format csv %s");
+    put_table(c, *waits, "cpscope syncs --format csv %s");
+    return true;
 }
 
 static bool section_time(struct composer *c, struct err *e)
@@ -77,7 +80,7 @@ static bool section_time(struct composer *c, struct err *e)
                  "Unions over streams, not sums.",
                  &why, e))
         return false;
-    joined(c, &join_idle, "Idle by cause", "cpscope idle --format csv %s");
+    put_table(c, joined(c, &join_idle, "Idle by cause"), "cpscope idle --format csv %s");
     page_section(&c->p, "timeline", "One step");
     struct side *sides[] = {&c->r->before, &c->r->after};
     for (int i = c->r->pair ? 0 : 1; i < 2; i++) {
@@ -93,10 +96,10 @@ static bool section_time(struct composer *c, struct err *e)
 static void section_kernels(struct composer *c)
 {
     page_section(&c->p, "kernels", "Kernels");
-    joined(c, &join_classes, "By class", "cpscope kernels --by class --format csv %s");
-    joined(c, &join_kernels, "By name", "cpscope kernels --by short --format csv %s");
+    put_table(c, joined(c, &join_classes, "By class"), "cpscope kernels --by class --format csv %s");
+    put_table(c, joined(c, &join_kernels, "By name"), "cpscope kernels --by short --format csv %s");
     page_section(&c->p, "comm", "Communication");
-    joined(c, &join_comm, "Collectives", "cpscope comm --format csv %s");
+    put_table(c, joined(c, &join_comm, "Collectives"), "cpscope comm --format csv %s");
 }
 
 static void section_ranks(struct composer *c)

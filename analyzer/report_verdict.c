@@ -83,25 +83,32 @@ static void point_site(struct page *p, const struct report *r, const char *lead,
         page_point(p, "%s: %.300s (%s): %s a rank and step, blocked %s", lead, c->site, c->api, count_text(after, a), time_text(ns_a, ta));
 }
 
+static const struct site_change *worst_site(const struct site_change *v, size_t n)
+{
+    const struct site_change *worst = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (v[i].after_count > 0 && (!worst || v[i].after_ns > worst->after_ns))
+            worst = &v[i];
+    return worst;
+}
+
 /* The site whose count moved most, the first new one, and the one that blocks longest now. */
 static void points_sites(struct page *p, const struct report *r, const struct site_change *v, size_t n)
 {
-    const struct site_change *moved = NULL, *added = NULL, *worst = NULL;
+    const struct site_change *moved = NULL, *added = NULL, *worst = worst_site(v, n);
     for (size_t i = 0; i < n; i++) {
         double change = fabs(rate(v[i].after_count, &r->after) - rate(v[i].before_count, &r->before));
         if (r->pair && change > 0 && (!moved || change > fabs(rate(moved->after_count, &r->after) - rate(moved->before_count, &r->before))))
             moved = &v[i];
         if (r->pair && !added && v[i].before_count == 0 && v[i].after_count > 0)
             added = &v[i];
-        if (v[i].after_count > 0 && (!worst || v[i].after_ns > worst->after_ns))
-            worst = &v[i];
     }
     if (moved)
         point_site(p, r, "Changed most", moved);
     if (added && added != moved)
         point_site(p, r, "New", added);
     if (worst && worst != moved && worst != added)
-        point_site(p, r, "Look at", worst);
+        point_site(p, r, r->pair ? "Look at next" : "Look at", worst);
 }
 
 /* ---- the sentence ---- */
@@ -151,6 +158,7 @@ static void pair_verdict(const struct report *r, const struct ledger *l, size_t 
 
 static void one_verdict(const struct report *r, const struct ledger *l, const struct totals *a, const struct site_change *v, size_t n, struct page *p)
 {
+    const struct site_change *worst = worst_site(v, n);
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
     struct cell blocked = per(a->wait_ns, a->steps), span = per(a->span_ns, a->device_steps);
     if (!l->after.kind)
@@ -159,7 +167,7 @@ static void one_verdict(const struct report *r, const struct ledger *l, const st
         page_verdict(p, TONE_NEUTRAL, "The host does not wait for the device in this window.");
     else
         page_verdict(p, TONE_NEUTRAL, "The host synchronises with the device %s times per rank and step (%s)%s%.200s.", count_text(l->after, x),
-                     l->name, n ? ", most of the blocked time at " : "", n ? v[0].site : "");
+                     l->name, worst ? ", longest at " : "", worst ? worst->site : "");
     if (blocked.kind && span.kind && span.r > 0)
         page_point(p, "Blocked in device waits: %s of the %s step, %.1f %% of it (mean of ranks, wait ledger)", time_text(blocked, x),
                    time_text(span, y), 100 * blocked.r / span.r);

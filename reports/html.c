@@ -69,13 +69,19 @@ static const char *side(const char *column)
     return strstr(column, "before") ? " before" : strstr(column, "after") ? " after" : "";
 }
 
+/* n: a number; s: a word or two; t: a text that may be long. */
+static const char *class_of(const struct human *h)
+{
+    return h->right ? "n" : h->brief ? "s" : "t";
+}
+
 static void head(const struct table *t, const struct layout *l, FILE *out)
 {
     fputs("<thead><tr>", out);
     for (size_t i = 0; i < l->n; i++) {
         char text[2 * HUMAN_SIZE];
         const struct column *c = &t->columns[l->columns[i].column];
-        fprintf(out, "<th scope=\"col\" class=\"%s%s\"", l->columns[i].human.right ? "n" : "t", side(c->name));
+        fprintf(out, "<th scope=\"col\" class=\"%s%s\"", class_of(&l->columns[i].human), side(c->name));
         if (c->what) {
             fputs(" title=\"", out);
             html_text(c->what, 0, out);
@@ -93,8 +99,7 @@ static void row(const struct table *t, const struct layout *l, size_t r, size_t 
     fputs("<tr>", out);
     for (size_t i = 0; i < l->n; i++) {
         char buf[HUMAN_SIZE];
-        bool right = l->columns[i].human.right;
-        fputs(i == name ? right ? "<th scope=\"row\" class=\"n\">" : "<th scope=\"row\">" : right ? "<td class=\"n\">" : "<td>", out);
+        fprintf(out, i == name ? "<th scope=\"row\" class=\"%s\">" : "<td class=\"%s\">", class_of(&l->columns[i].human));
         html_name(human_cell(&l->columns[i].human, table_at(t, r)[l->columns[i].column], buf), out);
         fputs(i == name ? "</th>" : "</td>", out);
     }

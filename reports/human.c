@@ -45,21 +45,21 @@ static const char *scaled(int64_t n, int64_t thousandth, char buf[HUMAN_SIZE])
 static struct human unit_bytes(int64_t largest)
 {
     if (largest < 10000)
-        return (struct human){UNIT_BYTES, 0, "B", true};
+        return (struct human){UNIT_BYTES, 0, "B", true, true};
     if (largest < 10000000)
-        return (struct human){UNIT_BYTES, 1, "kB", true};
+        return (struct human){UNIT_BYTES, 1, "kB", true, true};
     if (largest < INT64_C(10000000000))
-        return (struct human){UNIT_BYTES, 1000, "MB", true};
-    return (struct human){UNIT_BYTES, 1000000, "GB", true};
+        return (struct human){UNIT_BYTES, 1000, "MB", true, true};
+    return (struct human){UNIT_BYTES, 1000000, "GB", true, true};
 }
 
 struct human human_time(int64_t largest)
 {
     if (largest < 1000000)
-        return (struct human){UNIT_NS, 1, "us", true};
+        return (struct human){UNIT_NS, 1, "us", true, true};
     if (largest < INT64_C(100000000000))
-        return (struct human){UNIT_NS, 1000, "ms", true};
-    return (struct human){UNIT_NS, 1000000, "s", true};
+        return (struct human){UNIT_NS, 1000, "ms", true, true};
+    return (struct human){UNIT_NS, 1000000, "s", true, true};
 }
 
 const char *human_ns(int64_t ns, char buf[HUMAN_SIZE])
@@ -87,14 +87,52 @@ static int64_t largest(const struct table *t, size_t c)
     return most > INT64_MAX ? INT64_MAX : (int64_t)most;
 }
 
+enum { BRIEF = 26 };
+
+/* What the texts of a column have in common. */
+static struct human text_column(const struct table *t, size_t c)
+{
+    struct human h = {UNIT_TEXT, 0, "", t->nrows > 0, true};
+    bool any = false;
+    for (size_t r = 0; r < t->nrows; r++) {
+        struct cell x = table_at(t, r)[c];
+        if (x.kind != CELL_TEXT)
+            continue;
+        any = true;
+        h.brief = h.brief && strnlen(x.s, BRIEF + 1) <= BRIEF;
+        h.right = h.right && *x.s && strchr("+-0123456789", *x.s);
+    }
+    h.right = h.right && h.brief && any;
+    return h;
+}
+
+/* blocked_before_ns and blocked_after_ns are to be compared, so they share a unit: the twin of c, or c itself. */
+static size_t twin(const struct table *t, size_t c)
+{
+    static const char *const sides[] = {"before", "after"};
+    const char *name = t->columns[c].name;
+    for (int i = 0; i < 2; i++) {
+        const char *at = strstr(name, sides[i]);
+        for (size_t k = 0; at && k < t->ncolumns; k++) {
+            const char *other = t->columns[k].name;
+            size_t head = (size_t)(at - name), mine = strlen(sides[i]), theirs = strlen(sides[1 - i]);
+            if (strncmp(other, name, head) == 0 && strncmp(other + head, sides[1 - i], theirs) == 0 && strcmp(other + head + theirs, at + mine) == 0)
+                return k;
+        }
+    }
+    return c;
+}
+
 struct human human_column(const struct table *t, size_t c)
 {
     enum unit u = t->columns[c].unit;
-    if (u == UNIT_NS)
-        return human_time(largest(t, c));
-    if (u == UNIT_BYTES)
-        return unit_bytes(largest(t, c));
-    return (struct human){u, 0, u == UNIT_PERCENT ? "%" : "", u != UNIT_TEXT};
+    if (u == UNIT_NS || u == UNIT_BYTES) {
+        int64_t here = largest(t, c), there = largest(t, twin(t, c)), most = here > there ? here : there;
+        return u == UNIT_NS ? human_time(most) : unit_bytes(most);
+    }
+    if (u == UNIT_TEXT)
+        return text_column(t, c);
+    return (struct human){u, 0, u == UNIT_PERCENT ? "%" : "", true, true};
 }
 
 static const char *real(double r, int decimals, char buf[HUMAN_SIZE])

@@ -16,7 +16,8 @@ struct human {
     enum unit unit;
     int64_t thousandth; /* of the unit shown, in the unit stored; 0: shown as it is */
     const char *symbol; /* "ms", "MB", "%", "" */
-    bool right;         /* numbers stand to the right */
+    bool right;         /* numbers stand to the right, and texts that all are numbers */
+    bool brief;         /* texts of a few words at most: need no wrapping */
 };
 
 /* How column c of t is shown. */

@@ -56,7 +56,7 @@ bool plot_breakdown(const struct plot_bar *bars, size_t n, enum plot_format f, s
     marks(bars, n, "dark", 1, 2, in);
     marks(bars, n, "plain", 3, 3, in);
     fclose(in);
-    bool ok = plot_run("plot_breakdown.gp", text, size, 1120, 110 + ROW * (int)n, f, a, out, e);
+    bool ok = plot_run("plot_breakdown.gp", text, size, 1120, 128 + ROW * (int)n, f, a, out, e);
     free(text);
     return ok;
 }

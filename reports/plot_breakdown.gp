@@ -3,7 +3,7 @@
 set lmargin label_columns
 set rmargin 3
 set bmargin 4
-set tmargin 2.5
+set tmargin 2
 set xrange [0:100]
 set yrange [rows - 0.4:-0.6]
 set xtics 0,10,100 nomirror out
@@ -11,7 +11,7 @@ set mxtics 1
 set xlabel "share of the window (%)"
 unset ytics
 set border 1
-set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1.2 width -4 maxrows 1
+set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1 width -0.5 maxrows 1
 h = 0.36
 set style fill solid 1.0 noborder
 plot $bars using 3:1:3:4:($1-h):($1+h) with boxxyerror lc rgb c_compute title "compute", \

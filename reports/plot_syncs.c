@@ -49,7 +49,7 @@ bool plot_syncs(const struct plot_site *sites, size_t n, bool pair, enum plot_fo
     }
     fputs("EOD\n", in);
     fclose(in);
-    bool ok = plot_run("plot_syncs.gp", text, size, 1120, 110 + (pair ? ROW : ROW_ALONE) * (int)n, f, a, out, e);
+    bool ok = plot_run("plot_syncs.gp", text, size, 1120, 128 + (pair ? ROW : ROW_ALONE) * (int)n, f, a, out, e);
     free(text);
     return ok;
 }

@@ -3,14 +3,14 @@
 set lmargin label_columns
 set rmargin 3
 set bmargin 4
-set tmargin 2.5
+set tmargin 2
 set xrange [0:most * 1.3]
 set yrange [rows - 0.4:-0.6]
 set xtics nomirror out
 set xlabel sprintf("host time blocked (%s)", unit)
 unset ytics
 set border 1
-set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1.2 width -4 maxrows 1
+set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1.2 width -2 maxrows 1
 set style fill solid 1.0 noborder
 h = pair ? 0.19 : 0.32
 d = pair ? 0.2 : 0

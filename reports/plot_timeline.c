@@ -75,7 +75,7 @@ bool plot_timeline(const struct plot_strip *s, enum plot_format f, struct arena 
     }
     fputs("EOD\n", in);
     fclose(in);
-    bool ok = plot_run("plot_timeline.gp", text, size, 1120, 110 + ROW * (int)s->nlanes, f, a, out, e);
+    bool ok = plot_run("plot_timeline.gp", text, size, 1120, 128 + ROW * (int)s->nlanes, f, a, out, e);
     free(text);
     return ok;
 }
