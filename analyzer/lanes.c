@@ -77,6 +77,9 @@ static void survey(struct build *b, struct trace_file *f)
         else if (f->d.ev[i].start < f->start)
             f->start = f->d.ev[i].start;
     }
+    const char *format = tracedata_meta_get(&f->d, "source_format");
+    if (format && strcmp(format, "cpscope") == 0 && f->start > 0)
+        f->start = 0; /* a recording knows when it began */
 }
 
 struct deal {

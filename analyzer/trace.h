@@ -40,7 +40,7 @@ struct trace_file {
     const char *backend;     /* cuda, rocm, ascend, cpu, sim; NULL: not in this trace */
     int run;                 /* files of one run hold each rank once */
     struct tracedata d;
-    int64_t start, end;   /* extent of all good rows, before selection; end < start: no row */
+    int64_t start, end;   /* of the trace: start of a recording, else of the first good row, before selection; end < start: no row */
     size_t bad_rows;      /* all kinds */
     const uint8_t *class; /* by string id: enum kclass of a kernel's name (classes.h); 0 not looked at */
     unsigned kinds;       /* bit k: rows of event kind k are there (before selection) */

@@ -1,0 +1,155 @@
+/* collectives.c - matching calls over ranks: sorted by (run, group, lane, order), then compared block by block. */
+#include "analyzer/collectives.h"
+#include "analyzer/commop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct call {
+    struct collective c;
+    uint32_t name; /* what must agree: the operation, else the kernel's name */
+    int32_t run;
+    int32_t size;     /* of the group as the trace says, -1 */
+    int64_t sequence; /* -1 */
+    int64_t message;  /* what must agree, -1 */
+    int64_t duration, start;
+    bool single; /* point to point: only its pair could tell */
+    bool counts; /* touches the window */
+};
+
+struct calls {
+    struct call *v;
+    size_t n, cap;
+    struct intern *names;
+};
+
+static uint32_t share(struct intern *names, const char *text)
+{
+    return intern_id(names, text ? text : "");
+}
+
+static void add(struct calls *k, const struct trace *t, uint32_t lane, uint32_t row)
+{
+    const struct lane *l = &t->lanes[lane];
+    const struct trace_file *f = &t->files[l->file];
+    const struct event *ev = &f->d.ev[row];
+    const struct ev_comm *m = ev_comm_of(&f->d, ev);
+    const char *function = m && m->function ? trace_string(f, m->function) : NULL, *name = trace_string(f, ev->name);
+    const char *op = function ? commop_of(function) : commop_of(name);
+    op = op ? op : function;
+    struct call c = {.c = {.lane = lane, .event = row, .transfer_ns = -1, .bytes = ev->bytes},
+                     .run = f->run,
+                     .size = m && m->group_size > 0 ? m->group_size : -1,
+                     .sequence = m ? m->sequence : -1,
+                     .message = m ? m->message_bytes : -1,
+                     .duration = ev->end - ev->start,
+                     .start = ev->start,
+                     .counts = ivl_touches(l->window, ev->start, ev->end)};
+    c.c.group = m ? share(k->names, trace_string(f, m->communicator)) : 0;
+    c.c.op = share(k->names, op);
+    c.c.total_ns = ivl_within(l->window, ev->start, ev->end);
+    c.c.bytes = c.c.bytes < 0 ? c.message : c.c.bytes;
+    c.c.ranks = c.size > 0 ? c.size : 0;
+    c.name = share(k->names, op ? op : name);
+    c.single = m && m->peer >= 0 && op && (strcmp(op, "send") == 0 || strcmp(op, "recv") == 0);
+    if (op && strcmp(op, "all_to_all_v") == 0)
+        c.message = -1; /* each rank has its own */
+    ARRAY_PUSH(k->v, k->n, k->cap, c);
+}
+
+static int by_group(const void *x, const void *y)
+{
+    const struct call *a = x, *b = y;
+    if (a->run != b->run)
+        return a->run < b->run ? -1 : 1;
+    if (a->c.group != b->c.group)
+        return a->c.group < b->c.group ? -1 : 1;
+    if (a->c.lane != b->c.lane)
+        return a->c.lane < b->c.lane ? -1 : 1;
+    if (a->sequence != b->sequence)
+        return a->sequence < b->sequence ? -1 : 1;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->c.event > b->c.event) - (a->c.event < b->c.event);
+}
+
+static int by_lane(const void *x, const void *y)
+{
+    const struct call *a = x, *b = y;
+    if (a->c.lane != b->c.lane)
+        return a->c.lane < b->c.lane ? -1 : 1;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->c.event > b->c.event) - (a->c.event < b->c.event);
+}
+
+/* Sets the transfer of call k of each lane: v holds `lanes` blocks of `each` calls. */
+static void match(struct call *v, size_t lanes, size_t each, size_t k)
+{
+    int64_t shortest = INT64_MAX, message = -1;
+    for (size_t l = 0; l < lanes; l++) {
+        const struct call *c = &v[l * each + k];
+        bool differs = c->message >= 0 && message >= 0 && c->message != message;
+        if (c->single || c->sequence != v[k].sequence || differs)
+            return;
+        message = c->message >= 0 ? c->message : message;
+        shortest = c->duration < shortest ? c->duration : shortest;
+    }
+    for (size_t l = 0; l < lanes; l++) {
+        struct call *c = &v[l * each + k];
+        c->c.transfer_ns = shortest < c->c.total_ns ? shortest : c->c.total_ns;
+        c->c.ranks = c->c.ranks ? c->c.ranks : (int32_t)lanes;
+    }
+}
+
+/* One run's calls of one group. */
+static void match_group(struct call *v, size_t n)
+{
+    size_t lanes = 1, each = 0;
+    for (size_t i = 1; i < n; i++)
+        lanes += v[i].c.lane != v[i - 1].c.lane;
+    if (lanes < 2 || n % lanes != 0 || (v[0].size > 0 && v[0].size != (int64_t)lanes))
+        return;
+    each = n / lanes;
+    for (size_t i = 0; i < n; i++) {
+        bool own_block = v[i].c.lane == v[i / each * each].c.lane;
+        if (!own_block || v[i].name != v[i % each].name || v[i].size != v[0].size)
+            return;
+    }
+    for (size_t k = 0; k < each; k++)
+        match(v, lanes, each, k);
+}
+
+void collectives_find(const struct trace *t, struct collectives *out)
+{
+    *out = (struct collectives){0};
+    intern_init(&out->names);
+    struct calls k = {.names = &out->names};
+    for (uint32_t l = 0; l < t->nlanes; l++)
+        for (size_t i = 0; i < t->lanes[l].n; i++) {
+            const struct trace_file *f = &t->files[t->lanes[l].file];
+            if (trace_is_comm(f, &f->d.ev[t->lanes[l].ev[i]]))
+                add(&k, t, l, t->lanes[l].ev[i]);
+        }
+    if (k.n)
+        qsort(k.v, k.n, sizeof *k.v, by_group);
+    for (size_t i = 0, j; i < k.n; i = j) {
+        for (j = i + 1; j < k.n && k.v[j].run == k.v[i].run && k.v[j].c.group == k.v[i].c.group;)
+            j++;
+        match_group(k.v + i, j - i);
+    }
+    if (k.n)
+        qsort(k.v, k.n, sizeof *k.v, by_lane);
+    size_t cap = 0;
+    for (size_t i = 0; i < k.n; i++)
+        if (k.v[i].counts)
+            ARRAY_PUSH(out->v, out->n, cap, k.v[i].c);
+    free(k.v);
+}
+
+void collectives_free(struct collectives *c)
+{
+    free(c->v);
+    intern_free(&c->names);
+    *c = (struct collectives){0};
+}
