@@ -1,7 +1,7 @@
 /* html.c - see html.h. */
 #include "reports/html.h"
 #include "reports/layout.h"
-#include "reports/utf8.h"
+#include "reports/glyph.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 static void put_char(uint32_t cp, FILE *out)
 {
     char bytes[4];
-    if (utf8_acts(cp))
+    if (glyph_acts(cp))
         fprintf(out, "&lt;U+%04" PRIX32 "&gt;", cp);
     else if (cp < 128 && strchr("&<>\"'`=", (int)cp))
         fprintf(out, "&#%" PRIu32 ";", cp);
     else
-        fwrite(bytes, 1, utf8_put(cp, bytes), out);
+        fwrite(bytes, 1, glyph_put(cp, bytes), out);
 }
 
 void html_text(const char *s, size_t most, FILE *out)
@@ -25,7 +25,7 @@ void html_text(const char *s, size_t most, FILE *out)
             fputs("\u2026", out);
             return;
         }
-        s += utf8_next(s, &cp);
+        s += glyph_next(s, &cp);
         put_char(cp, out);
     }
 }
@@ -36,7 +36,7 @@ static bool longer(const char *s, size_t most)
         uint32_t cp;
         if (n == most)
             return true;
-        s += utf8_next(s, &cp);
+        s += glyph_next(s, &cp);
     }
     return false;
 }

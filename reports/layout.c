@@ -79,7 +79,7 @@ struct layout layout_of(const struct table *t, struct arena *a)
     l.source = source_of(t, a);
     if (l.missing)
         l.missing = arena_printf(a, "not in this trace: %s", l.missing);
-    l.dash = has_dash(t, &l) ? "- is: not in this trace" : NULL;
+    l.dash = has_dash(t, &l) ? "\"-\" means: not in this trace" : NULL;
     return l;
 }
 

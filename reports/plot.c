@@ -9,7 +9,7 @@
 #include "reports/asset.h"
 #include "reports/palette.h"
 #include "reports/svg.h"
-#include "reports/utf8.h"
+#include "reports/glyph.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -156,13 +156,13 @@ bool plot_run(const char *script, const char *data, size_t n, int width, int hei
 void plot_label(const char *s, int columns, FILE *out)
 {
     char line[4096];
-    int used = utf8_line(s, 1000, line, sizeof line);
+    int used = glyph_line(s, 1000, line, sizeof line);
     const char *p = line;
     bool cut = used > columns;
     while (cut && used > columns - 1) {
         uint32_t cp;
-        p += utf8_next(p, &cp);
-        used -= utf8_width(cp);
+        p += glyph_next(p, &cp);
+        used -= glyph_width(cp);
     }
     fputs(cut ? "\"\u2026" : "\"", out);
     for (; *p; p++)
@@ -173,6 +173,6 @@ void plot_label(const char *s, int columns, FILE *out)
 int plot_margin(int so_far, const char *s, int columns)
 {
     char line[4096];
-    int used = utf8_line(s, columns, line, sizeof line) + 2;
+    int used = glyph_line(s, columns, line, sizeof line) + 2;
     return used > so_far ? used : so_far;
 }

@@ -4,7 +4,7 @@
  * trace is null; bytes that are not UTF-8 become U+FFFD, so any name gives valid JSON.
  */
 #include "reports/render.h"
-#include "reports/utf8.h"
+#include "reports/glyph.h"
 
 static void string(const char *s, FILE *out)
 {
@@ -13,13 +13,13 @@ static void string(const char *s, FILE *out)
     putc('"', out);
     while (*s) {
         uint32_t cp;
-        s += utf8_next(s, &cp);
+        s += glyph_next(s, &cp);
         if (cp < 128 && short_form[cp])
             fprintf(out, "\\%c", short_form[cp]);
-        else if (cp < 0x10000 && utf8_acts(cp))
+        else if (cp < 0x10000 && glyph_acts(cp))
             fprintf(out, "\\u%04x", (unsigned)cp);
         else
-            fwrite(bytes, 1, utf8_put(cp, bytes), out);
+            fwrite(bytes, 1, glyph_put(cp, bytes), out);
     }
     putc('"', out);
 }

@@ -2,18 +2,33 @@
  * or a forge would act on (tags, emphasis, pipes, @mentions, #references) is written as a character reference. */
 #include "reports/layout.h"
 #include "reports/render.h"
-#include "reports/utf8.h"
+#include "reports/glyph.h"
 
 #include <string.h>
 
 enum { NAME_MOST = 200 };
 
+static bool word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* An underscore inside a word is only itself; a colon makes a link only before a slash. */
+static bool acts(const char *line, const char *p)
+{
+    if (*p == '_')
+        return p == line || !word(p[-1]) || !word(p[1]);
+    if (*p == ':')
+        return p[1] == '/';
+    return strchr("&<>|*`~[]\\@#$", *p);
+}
+
 static void put_text(const char *s, FILE *out)
 {
     char line[4 * NAME_MOST + 16];
-    utf8_line(s, NAME_MOST, line, sizeof line);
+    glyph_line(s, NAME_MOST, line, sizeof line);
     for (const char *p = line; *p; p++)
-        if (strchr("&<>|*_`~[]\\@#\"'$:", *p))
+        if (acts(line, p))
             fprintf(out, "&#%d;", *p);
         else
             putc(*p, out);

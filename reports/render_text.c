@@ -10,7 +10,7 @@
  */
 #include "reports/layout.h"
 #include "reports/render.h"
-#include "reports/utf8.h"
+#include "reports/glyph.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ static int cell_width(const struct printer *p, size_t row, size_t i)
 {
     char buf[HUMAN_SIZE], line[LINE_SIZE];
     const struct shown *s = &p->l.columns[i];
-    return utf8_line(human_cell(&s->human, table_at(p->t, row)[s->column], buf), TEXT_MOST, line, sizeof line);
+    return glyph_line(human_cell(&s->human, table_at(p->t, row)[s->column], buf), TEXT_MOST, line, sizeof line);
 }
 
 static void measure(struct printer *p)
@@ -68,7 +68,7 @@ static void fit(struct printer *p, int columns)
 static void put_cell(const struct printer *p, size_t i, const char *text)
 {
     char line[LINE_SIZE];
-    int used = utf8_line(text, p->width[i], line, sizeof line), left = p->width[i] - used;
+    int used = glyph_line(text, p->width[i], line, sizeof line), left = p->width[i] - used;
     bool right = p->l.columns[i].human.right, last = i + 1 == p->l.n;
     pad(p->out, (i ? GAP : 0) + (right ? left : 0));
     fputs(line, p->out);
@@ -80,7 +80,7 @@ static void title(const struct printer *p)
     char line[LINE_SIZE];
     fprintf(p->out, "%s%s%s", p->color ? "\033[1m" : "", p->t->title ? p->t->title : p->t->name, p->color ? "\033[0m" : "");
     if (p->l.source) {
-        utf8_line(p->l.source, TEXT_MOST, line, sizeof line);
+        glyph_line(p->l.source, TEXT_MOST, line, sizeof line);
         fprintf(p->out, "   (%s)", line);
     }
     putc('\n', p->out);
@@ -100,7 +100,7 @@ static void note(const char *text, void *ctx)
 {
     const struct printer *p = ctx;
     char line[2048];
-    utf8_line(text, 500, line, sizeof line);
+    glyph_line(text, 500, line, sizeof line);
     fprintf(p->out, "  %s\n", line);
 }
 

@@ -1,9 +1,9 @@
-/* utf8.c - decoding that trusts nothing, and the widths of characters without a locale. */
-#include "reports/utf8.h"
+/* glyph.c - decoding that trusts nothing, and the widths of characters without a locale. */
+#include "reports/glyph.h"
 
 #include <string.h>
 
-size_t utf8_next(const char *s, uint32_t *cp)
+size_t glyph_next(const char *s, uint32_t *cp)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* by length: less is an overlong form */
     const unsigned char *u = (const unsigned char *)s;
@@ -12,7 +12,7 @@ size_t utf8_next(const char *s, uint32_t *cp)
         return 1;
     size_t n = u[0] >= 0xF0 ? 4 : u[0] >= 0xE0 ? 3 : 2;
     uint32_t c = u[0] & (0xFFu >> (n + 1));
-    *cp = UTF8_BAD;
+    *cp = GLYPH_BAD;
     if (u[0] < 0xC2 || u[0] > 0xF4)
         return 1;
     for (size_t i = 1; i < n; i++) {
@@ -26,7 +26,7 @@ size_t utf8_next(const char *s, uint32_t *cp)
     return n;
 }
 
-size_t utf8_put(uint32_t cp, char *buf)
+size_t glyph_put(uint32_t cp, char *buf)
 {
     if (cp < 0x80) {
         buf[0] = (char)cp;
@@ -51,7 +51,7 @@ static bool within(uint32_t cp, const struct range *r)
     return false;
 }
 
-bool utf8_acts(uint32_t cp)
+bool glyph_acts(uint32_t cp)
 {
     static const struct range acts[] = {
         {0x00, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x180E, 0x180E}, {0x200B, 0x200F},   {0x2028, 0x202E},
@@ -60,7 +60,7 @@ bool utf8_acts(uint32_t cp)
     return within(cp, acts);
 }
 
-int utf8_width(uint32_t cp)
+int glyph_width(uint32_t cp)
 {
     static const struct range none[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},   {0x1AB0, 0x1AFF},
                                         {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE20, 0xFE2F}, {0}};
@@ -75,22 +75,22 @@ int utf8_width(uint32_t cp)
 static int columns_of(const char *s)
 {
     int all = 0;
-    for (uint32_t cp; *s; all += utf8_acts(cp) ? 1 : utf8_width(cp))
-        s += utf8_next(s, &cp);
+    for (uint32_t cp; *s; all += glyph_acts(cp) ? 1 : glyph_width(cp))
+        s += glyph_next(s, &cp);
     return all;
 }
 
-int utf8_line(const char *s, int columns, char *buf, size_t size)
+int glyph_line(const char *s, int columns, char *buf, size_t size)
 {
     size_t at = 0;
     int used = 0;
     bool cut = columns_of(s) > columns;
     while (*s) {
         uint32_t cp;
-        s += utf8_next(s, &cp);
-        if (utf8_acts(cp) || cp == UTF8_BAD)
+        s += glyph_next(s, &cp);
+        if (glyph_acts(cp) || cp == GLYPH_BAD)
             cp = '?';
-        int w = utf8_width(cp);
+        int w = glyph_width(cp);
         bool full = at + 8 > size;
         if (full || (cut && used + w > columns - 1)) {
             memcpy(buf + at, "\u2026", 3);
@@ -98,7 +98,7 @@ int utf8_line(const char *s, int columns, char *buf, size_t size)
             used++;
             break;
         }
-        at += utf8_put(cp, buf + at);
+        at += glyph_put(cp, buf + at);
         used += w;
     }
     buf[at] = 0;
