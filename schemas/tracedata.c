@@ -21,6 +21,13 @@ struct hashkeys {
 
 enum { KEY_PROCESS, KEY_THREAD, KEY_STREAM, KEY_SITE };
 
+/* Numbers of rows by hash of their content; a number that is out of date is noticed by comparing. */
+enum { RECENT = 256 };
+
+struct recent {
+    uint32_t kernel[RECENT], copy[RECENT];
+};
+
 static struct keyslot *key_slot(const struct hashkeys *h, uint32_t type, int64_t a, int64_t b, int64_t c)
 {
     int64_t v[4] = {a, b, c, type};
@@ -66,6 +73,9 @@ void tracedata_init(struct tracedata *d)
     size_t cap = 0;
     d->index = array_grow(NULL, &cap, 1, sizeof *d->index);
     *d->index = (struct hashkeys){0};
+    cap = 0;
+    d->recent = array_grow(NULL, &cap, 1, sizeof *d->recent);
+    *d->recent = (struct recent){0};
     ARRAY_PUSH(d->processes, d->nprocesses, d->processes_cap, ((struct processkey){.pid = -1, .rank = -1}));
     ARRAY_PUSH(d->threads, d->nthreads, d->threads_cap, ((struct threadkey){.tid = -1}));
     ARRAY_PUSH(d->streams, d->nstreams, d->streams_cap, ((struct streamkey){.device = -1, .native = -1}));
@@ -78,6 +88,7 @@ void tracedata_free(struct tracedata *d)
     if (d->index)
         free(d->index->slots);
     free(d->index);
+    free(d->recent);
     void *arrays[] = {d->ev,    d->processes, d->threads, d->streams, d->sites,  d->syncs, d->kernels,
                       d->comms, d->copies,    d->ranges,  d->memory,  d->clocks, d->loss,  d->meta};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
@@ -142,10 +153,21 @@ uint32_t tracedata_sync_row(struct tracedata *d, struct ev_sync row)
     return (uint32_t)d->nsyncs;
 }
 
+/* Geometry lies together in front, without padding. */
+static bool same_kernel(const struct ev_kernel *x, const struct ev_kernel *y)
+{
+    return memcmp(x, y, offsetof(struct ev_kernel, dynamic_shared)) == 0 && x->dynamic_shared == y->dynamic_shared && x->graph == y->graph &&
+           x->graph_node == y->graph_node;
+}
+
 uint32_t tracedata_kernel_row(struct tracedata *d, struct ev_kernel row)
 {
+    uint64_t hash = XXH3_64bits(&row, offsetof(struct ev_kernel, dynamic_shared)) + (uint64_t)row.graph_node;
+    uint32_t *id = &d->recent->kernel[hash % RECENT];
+    if (*id && *id <= d->nkernels && same_kernel(&d->kernels[*id - 1], &row))
+        return *id;
     ARRAY_PUSH(d->kernels, d->nkernels, d->kernels_cap, row);
-    return (uint32_t)d->nkernels;
+    return *id = (uint32_t)d->nkernels;
 }
 
 uint32_t tracedata_comm_row(struct tracedata *d, struct ev_comm row)
@@ -156,8 +178,11 @@ uint32_t tracedata_comm_row(struct tracedata *d, struct ev_comm row)
 
 uint32_t tracedata_copy_row(struct tracedata *d, struct ev_copy row)
 {
+    uint32_t *id = &d->recent->copy[XXH3_64bits(&row, sizeof row) % RECENT];
+    if (*id && *id <= d->ncopies && memcmp(&d->copies[*id - 1], &row, sizeof row) == 0)
+        return *id;
     ARRAY_PUSH(d->copies, d->ncopies, d->copies_cap, row);
-    return (uint32_t)d->ncopies;
+    return *id = (uint32_t)d->ncopies;
 }
 
 uint32_t tracedata_range_row(struct tracedata *d, struct ev_range row)

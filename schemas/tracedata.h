@@ -135,6 +135,7 @@ struct tracedata {
     size_t nmeta, meta_cap;
 
     struct hashkeys *index; /* of threads, streams, processes and sites by value */
+    struct recent *recent;  /* kernel and copy rows that came lately */
 
     bool (*spill)(struct tracedata *d, void *ctx, struct err *e); /* NULL: everything stays in memory */
     void *spill_ctx;
@@ -157,7 +158,7 @@ uint32_t tracedata_thread(struct tracedata *d, uint32_t process, int64_t tid, co
 uint32_t tracedata_stream(struct tracedata *d, uint32_t process, int32_t device, int64_t native);
 uint32_t tracedata_site(struct tracedata *d, const char *function, const char *file, int32_t line);
 
-/* Side rows; the value for event.detail. */
+/* Side rows; the value for event.detail. Kernel and copy rows that equal a recent one share its number: launches repeat. */
 uint32_t tracedata_sync_row(struct tracedata *d, struct ev_sync row);
 uint32_t tracedata_kernel_row(struct tracedata *d, struct ev_kernel row);
 uint32_t tracedata_comm_row(struct tracedata *d, struct ev_comm row);

@@ -370,6 +370,7 @@ bool tracefile_finish(struct tracefile *f, struct tracedata *d, struct err *e)
 {
     if (!tracedata_meta_get(d, "clean_end"))
         tracedata_meta(d, "clean_end", "1");
+    f->processes = f->threads = f->streams = 1; /* once more: pids, ranks and names may have become known late */
     bool ok = tracefile_append(d, f, e) && tracefile_facts(f, d, e);
     if (ok && !f->tmp)
         ok = exec(f, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;", e);

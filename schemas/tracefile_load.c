@@ -39,12 +39,13 @@ static void row_string(struct load *l, sqlite3_stmt *s)
     l->broken |= id != got;
 }
 
+/* By number, not by value: processes of two hosts or of merged files may look alike. */
 static void row_process(struct load *l, sqlite3_stmt *s)
 {
     struct tracedata *d = l->d;
-    uint32_t id = tracedata_process(d, get(s, 1, -1), intern_str(&d->strings, (uint32_t)get(s, 2, 0)), (int32_t)get(s, 4, -1));
-    d->processes[id].name = (uint32_t)get(s, 3, 0);
-    l->broken |= id != sqlite3_column_int64(s, 0);
+    struct processkey p = {get(s, 1, -1), (uint32_t)get(s, 2, 0), (uint32_t)get(s, 3, 0), (int32_t)get(s, 4, -1)};
+    l->broken |= sqlite3_column_int64(s, 0) != (int64_t)d->nprocesses || p.host >= d->strings.n || p.name >= d->strings.n;
+    ARRAY_PUSH(d->processes, d->nprocesses, d->processes_cap, p);
 }
 
 static void row_thread(struct load *l, sqlite3_stmt *s)
