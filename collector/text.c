@@ -22,6 +22,7 @@ struct text {
 };
 
 struct texts {
+    struct texts *older; /* somebody may still read in it */
     size_t nslots, used;
     _Atomic(struct text *) slots[];
 };
@@ -48,6 +49,7 @@ static struct texts *grow(struct texts *old)
     struct texts *t = calloc(1, sizeof *t + n * sizeof t->slots[0]);
     if (!t)
         return NULL;
+    t->older = old;
     t->nslots = n;
     for (size_t i = 0; old && i < old->nslots; i++) {
         struct text *x = atomic_load(&old->slots[i]);
