@@ -1,0 +1,221 @@
+/* test_modes_counts.c - what a mode declares (expect) is what a subscriber sees of a run: collectives with their bytes and
+ * host reads, on every rank; and the declared numbers are those of the formulas of spec C.5, C.6, D.3, D.4. */
+#include "unit.h"
+
+#include "kernels/model/run.h"
+#include "kernels/modes/expect.h"
+#include "kernels/options.h"
+#include "schemas/activity.h"
+
+#include <pthread.h>
+
+extern activity_subscribe_fn cpscope_activity_subscribe;
+
+enum { RANKS = 8 };
+
+/* Rows of one step in the form of a declaration, counted from the reports. */
+static struct {
+    pthread_mutex_t lock;
+    struct expect rank[RANKS];
+} seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool is_reader(const struct activity *a)
+{
+    static const char *const readers[] = {"thd_rank_indices", "zigzag_contiguous_swap", "resolve_cu_seqlens",
+                                          "route_build",      "unpack_sequences",       "gather_boundaries"};
+    for (size_t i = 0; a->site && i < sizeof readers / sizeof *readers; i++)
+        if (!strcmp(a->site->function, readers[i]))
+            return true;
+    return false;
+}
+
+static void note(void *ctx, const struct activity *a)
+{
+    (void)ctx;
+    if (a->what != ACT_EVENT || a->rank < 0)
+        return;
+    pthread_mutex_lock(&seen.lock);
+    struct expect *x = &seen.rank[a->rank];
+    if (a->kind == EV_COMM && !strcmp(a->group, "cp"))
+        expect_comm(x, a->function, 1, a->bytes);
+    if (a->kind == EV_OP && is_reader(a))
+        expect_syncs(x, a->site->function, 1, 0);
+    if (a->kind == EV_RUNTIME && a->sync_class && is_reader(a))
+        expect_syncs(x, a->site->function, 0, 1);
+    pthread_mutex_unlock(&seen.lock);
+}
+
+static struct run_options small_options(const char *mode)
+{
+    struct run_options o = run_options_default;
+    o.mode = mode;
+    o.device = "cpu";
+    o.tokens = 256;
+    o.seqs = "128,64,64";
+    o.hidden = 8;
+    o.kheads = o.vheads = 8;
+    o.dk = o.dv = 4;
+    return o;
+}
+
+static struct run_config config_of(const struct run_options *o, struct arena *a)
+{
+    struct run_config c;
+    struct err e = {0};
+    assert_ok(run_config_of(o, &c, a, &e), &e);
+    return c;
+}
+
+static const struct expect_row *find(const struct expect *x, const char *what, const char *kind)
+{
+    for (int i = 0; i < x->n; i++)
+        if (!strcmp(x->rows[i].what, what) && !strcmp(x->rows[i].kind, kind))
+            return &x->rows[i];
+    return NULL;
+}
+
+/* Every row of x but flops has its equal in y. */
+static void contained(const struct expect *x, const struct expect *y, const char *text)
+{
+    for (int i = 0; i < x->n; i++) {
+        const struct expect_row *r = &x->rows[i], *s = find(y, r->what, r->kind);
+        if (strcmp(r->what, "flops") != 0 && (!s || s->count != r->count || s->bytes != r->bytes))
+            fail_msg("%s: %s %s is %lld (%lld bytes) on one side, %lld (%lld) on the other", text, r->what, r->kind, (long long)r->count,
+                     (long long)r->bytes, (long long)(s ? s->count : 0), (long long)(s ? s->bytes : 0));
+    }
+}
+
+static void run_and_compare(const struct run_options *o)
+{
+    struct arena a = {0};
+    struct run_config c = config_of(o, &a);
+    struct run_row row;
+    struct err e = {0};
+    memset(seen.rank, 0, sizeof seen.rank);
+    assert_true(cpscope_activity_subscribe(ACTIVITY_VERSION, note, NULL));
+    bool ok = run_steps(&c, &row, &e);
+    assert_true(cpscope_activity_subscribe(ACTIVITY_VERSION, NULL, NULL));
+    assert_ok(ok, &e);
+    for (int rank = 0; rank < c.shape.cp; rank++) {
+        struct expect declared = {0};
+        char *text = arena_printf(&a, "%s cp %d L %d B %d %s %s %s rank %d", o->mode, (int)o->cp, (int)o->layers, (int)o->microbatches, o->route,
+                                  o->boundaries, o->recompute, rank);
+        c.mode->expect(&c.shape, rank, &declared);
+        contained(&declared, &seen.rank[rank], text);
+        contained(&seen.rank[rank], &declared, text);
+    }
+    arena_free(&a);
+}
+
+TEST(chunkwise_shows_what_it_declares)
+{
+    static const char *const routes[] = {"naive", "interval", "prebuilt"}, *const boundaries[] = {NULL, "per-layer", "cached"};
+    for (int cp = 1; cp <= 8; cp *= 2)
+        for (int i = 0; i < 9; i++) {
+            struct run_options o = small_options("gdn.chunkwise");
+            o.cp = cp;
+            o.layers = 1 + i % 3;
+            o.microbatches = 1 + (i + 1) % 3;
+            o.recompute = (i + cp) % 2 ? "full" : "none";
+            o.route = routes[i % 3];
+            o.boundaries = boundaries[i / 3];
+            o.seqs = i % 2 ? "random:4" : "128,64,64";
+            run_and_compare(&o);
+        }
+}
+
+TEST(headwise_shows_what_it_declares)
+{
+    for (int cp = 1; cp <= 8; cp *= 2)
+        for (int i = 0; i < 3; i++) {
+            struct run_options o = small_options("gdn.headwise.per_seq");
+            o.cp = cp;
+            o.layers = 1 + i;
+            o.microbatches = 1 + i % 2;
+            o.recompute = i % 2 ? "full" : "none";
+            o.boundaries = i ? "cached" : "per-layer";
+            o.seqs = i == 2 ? "random:5" : "256";
+            run_and_compare(&o);
+        }
+}
+
+TEST(replicated_shows_what_it_declares)
+{
+    for (int cp = 1; cp <= 8; cp *= 2)
+        for (int i = 0; i < 2; i++) {
+            struct run_options o = small_options("gdn.replicated_allgather");
+            o.cp = cp;
+            o.layers = 1 + i;
+            o.microbatches = 2 - i;
+            o.recompute = "full";
+            run_and_compare(&o);
+        }
+}
+
+static int64_t declared(const struct run_options *o, int rank, const char *what, const char *kind, bool bytes)
+{
+    struct arena a = {0};
+    struct run_config c = config_of(o, &a);
+    struct expect x = {0};
+    c.mode->expect(&c.shape, rank, &x);
+    const struct expect_row *r = find(&x, what, kind);
+    int64_t n = r ? bytes ? r->bytes : r->count : 0;
+    arena_free(&a);
+    return n;
+}
+
+static struct run_options seed_options(const char *mode)
+{
+    struct run_options o = small_options(mode);
+    o.layers = 24;
+    o.microbatches = 10;
+    o.recompute = "full";
+    return o;
+}
+
+/* The integers of seeds/000 (spec C.6, D.4). */
+TEST(the_seeds_numbers)
+{
+    struct run_options o = seed_options("gdn.chunkwise");
+    o.route = "naive";
+    assert_int_equal(declared(&o, 0, "comm", "all_to_all_v", false), 1440);
+    assert_int_equal(declared(&o, 0, "comm", "all_gather", false), 1440);
+    assert_int_equal(declared(&o, 0, "op_sync", "thd_rank_indices", false), 61440);
+    assert_int_equal(declared(&o, 0, "op_sync", "zigzag_contiguous_swap", false), 8640);
+    assert_int_equal(declared(&o, 0, "op_sync", "resolve_cu_seqlens", false), 2880);
+    assert_int_equal(declared(&o, 0, "wait_sync", "thd_rank_indices", false) + declared(&o, 0, "wait_sync", "zigzag_contiguous_swap", false), 54720);
+    assert_int_equal(declared(&o, 0, "wait_sync", "resolve_cu_seqlens", false), 1920);
+    o.route = "interval";
+    assert_int_equal(declared(&o, 0, "op_sync", "thd_rank_indices", false), 0);
+    assert_int_equal(declared(&o, 0, "op_sync", "resolve_cu_seqlens", false), 60);
+    o.boundaries = "per-layer";
+    assert_int_equal(declared(&o, 0, "op_sync", "resolve_cu_seqlens", false), 2880);
+    o = seed_options("gdn.replicated_allgather");
+    assert_int_equal(declared(&o, 0, "comm", "all_gather", false), 480);
+    assert_int_equal(declared(&o, 0, "comm", "reduce_scatter", false), 240);
+    assert_int_equal(declared(&o, 0, "wait_sync", "gather_boundaries", false), 10);
+    o = seed_options("gdn.headwise.per_seq");
+    assert_int_equal(declared(&o, 0, "comm", "all_to_all", false), 504 * 30);
+    assert_int_equal(declared(&o, 0, "op_sync", "unpack_sequences", false), 4 * 30 * 24 * 2);
+}
+
+/* One sequence at cp 4: ranks send the fractions 0.5, 1, 0.5, 1 of their rows in a conversion (spec C). */
+TEST(bytes_of_one_sequence)
+{
+    struct run_options o = small_options("gdn.chunkwise");
+    o.seqs = "256";
+    int64_t wp = 2 * 8 * 4 + 2 * 8 * 4 + 2 * 8, wo = 8 * 4, rows = 64;
+    for (int rank = 0; rank < 4; rank++)
+        assert_int_equal(declared(&o, rank, "comm", "all_to_all_v", true), 2 * rows / (rank % 2 ? 1 : 2) * (wp + wo) * 4);
+    int64_t halo = 3 * (2 * 8 * 4 + 8 * 4) * 4, state = 8 * 4 * (4 + 4) * 4;
+    assert_int_equal(declared(&o, 0, "comm", "all_gather", true), 2 * (halo + state));
+    o.mode = "gdn.headwise.per_seq";
+    assert_int_equal(declared(&o, 2, "comm", "all_to_all", true), 2 * rows * (wp + wo) * 4 * 3 / 4);
+    o.mode = "gdn.replicated_allgather";
+    o.recompute = "full";
+    assert_int_equal(declared(&o, 1, "comm", "all_gather", true), 2 * rows * wp * 4);
+    assert_int_equal(declared(&o, 1, "comm", "reduce_scatter", true), 3 * rows * wp * 4);
+}
+
+UNIT_MAIN(UNIT(chunkwise_shows_what_it_declares), UNIT(headwise_shows_what_it_declares), UNIT(replicated_shows_what_it_declares),
+          UNIT(the_seeds_numbers), UNIT(bytes_of_one_sequence))
