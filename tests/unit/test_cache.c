@@ -195,7 +195,8 @@ TEST(unversioned_is_never_cached)
         use(&p, first_cu, CP, 0, LAYOUT_ZIGZAG);
         assert_ok(resolve_boundaries_cached(&p, stream, CP, &e), &e);
     }
-    boundaries_write(b, stream, 0, second_cu, ENTRIES);
+    assert_null(p.routes[LAYOUT_ZIGZAG].route);
+    boundaries_write(b, stream, 1, second_cu + 1, 1);
     use(&p, second_cu, CP, 0, LAYOUT_ZIGZAG);
     counted(&p.route_stats, 0, 0, 0, 4, "unversioned");
     counted(&p.resolve_stats, 0, 0, 0, 3, "unversioned");

@@ -201,6 +201,43 @@ TEST(interval_route_reads_once_a_direction)
     }
 }
 
+/* A swap there and its gradient back: the ranges say which way the rows move. */
+static bool one_conversion(struct rank_env *x, struct err *e)
+{
+    struct plan *t = x->ctx;
+    struct boundaries *b = boundaries_create(x->stream, t->set.cu, t->set.entries);
+    int64_t rows = t->set.cu[t->set.entries - 1] / x->cp;
+    float *in = dev_alloc(x->device, (size_t)rows * sizeof *in);
+    dev_set_async(x->stream, in, 0, (size_t)rows * sizeof *in);
+    struct route *r = route_build(b, x->stream, x->cp, x->rank, LAYOUT_ZIGZAG, LAYOUT_CONTIGUOUS, e);
+    for (int i = 0; r && i < 3; i++)
+        dev_free(x->device, i < 2 ? route_apply(r, x->comm, x->stream, in, 1) : route_apply_transposed(r, x->comm, x->stream, in, 1));
+    dev_free(x->device, in);
+    boundaries_close(b);
+    bool ok = r;
+    route_release(r);
+    return ok;
+}
+
+TEST(ranges_tell_the_direction)
+{
+    static const char *const parts[] = {"swap", "pack", "all_to_all", "scatter"};
+    struct plan t = {.set = short_sequences(2)};
+    struct err e = {0};
+    seen.n = 0;
+    assert_true(cpscope_activity_subscribe(ACTIVITY_VERSION, note, NULL));
+    bool ok = on_ranks(2, one_conversion, &t, &e);
+    cpscope_activity_subscribe(ACTIVITY_VERSION, NULL, NULL);
+    assert_ok(ok, &e);
+    for (int i = 0; i < 4; i++) {
+        char there[80], back[80];
+        snprintf(there, sizeof there, RANGE_THD_PREFIX "%s/zigzag_to_contiguous", parts[i]);
+        snprintf(back, sizeof back, RANGE_THD_PREFIX "%s/contiguous_to_zigzag", parts[i]);
+        assert_int_equal(count_kind(EV_RANGE, there), 2);
+        assert_int_equal(count_kind(EV_RANGE, back), 1);
+    }
+}
+
 /* One sequence is the identity on the first half of the ranks: nothing is uploaded there. */
 TEST(an_identity_uploads_nothing)
 {
@@ -252,5 +289,6 @@ TEST(the_route_range_holds_the_derivation_only)
     }
 }
 
-UNIT_MAIN(UNIT(naive_route_reads_18c_plus_1_a_conversion), UNIT(interval_route_reads_once_a_direction), UNIT(an_identity_uploads_nothing),
-          UNIT(prebuilt_routes_are_hits), UNIT(distinct_kv_boundaries_cost_one_item_more), UNIT(the_route_range_holds_the_derivation_only))
+UNIT_MAIN(UNIT(naive_route_reads_18c_plus_1_a_conversion), UNIT(interval_route_reads_once_a_direction), UNIT(ranges_tell_the_direction),
+          UNIT(an_identity_uploads_nothing), UNIT(prebuilt_routes_are_hits), UNIT(distinct_kv_boundaries_cost_one_item_more),
+          UNIT(the_route_range_holds_the_derivation_only))
