@@ -58,7 +58,8 @@ static char *slurp(const char *path, struct err *e)
         return NULL;
     }
     while (got && n < SIZE_LIMIT) {
-        text = array_grow(text, &cap, n + 65536 + 1, 1);
+        if (n + 65536 > cap)
+            text = array_grow(text, &cap, n + 65536, 1);
         got = fread(text + n, 1, cap - n - 1, f);
         n += got;
     }

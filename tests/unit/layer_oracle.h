@@ -1,127 +1,94 @@
-/* layer_oracle.h - a Gated DeltaNet layer in double, forward only, token by token (spec A.2): the definition.
- *
- * Gradients are checked against it by central differences along random directions.
- */
+/* layer_oracle.h - a whole Gated DeltaNet layer in double, straight from its definition (spec A.2), forward only: gradients
+ * come from central differences of it. One token after the other, one head after the other. */
 #pragma once
-#include "gdn_oracle.h"
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
 
-struct oracle_layer {
+enum { ORACLE_MOST = 512 };
+
+struct layer_oracle {
     int T, hidden, HK, HV, dk, dv, W, nseg;
     const int64_t *cu;
-    const double *x, *w_in, *w_conv, *A_log, *dt_bias, *w_norm, *w_out;
+    /* w_in, w_conv, A_log, dt_bias, w_norm, w_out; then x, dy */
+    double p[6][ORACLE_MOST], x[ORACLE_MOST], dy[ORACLE_MOST], out[ORACLE_MOST];
 };
 
-static inline double oracle_silu(double x)
+/* Sizes of the six parameters. */
+static inline void oracle_sizes(const struct layer_oracle *l, int rows[6], int cols[6])
 {
-    return x / (1 + exp(-x));
+    int mix = 2 * l->HK * l->dk + l->HV * l->dv;
+    const int r[6] = {mix + l->HV * l->dv + 2 * l->HV, mix, 1, 1, 1, l->hidden}, c[6] = {l->hidden, l->W, l->HV, l->HV, l->dv, l->HV * l->dv};
+    memcpy(rows, r, sizeof r);
+    memcpy(cols, c, sizeof c);
 }
 
-/* y [rows][out] = x [rows][in] W^T */
-static inline void oracle_linear(double *y, const double *x, const double *w, int rows, int in, int out)
+/* Row `row` of the projection of token t. */
+static inline double oracle_project(const struct layer_oracle *l, int t, int row)
 {
-    for (int t = 0; t < rows; t++)
-        for (int i = 0; i < out; i++) {
-            double s = 0;
-            for (int j = 0; j < in; j++)
-                s += x[t * in + j] * w[i * in + j];
-            y[t * out + i] = s;
-        }
+    double sum = 0;
+    for (int i = 0; i < l->hidden; i++)
+        sum += l->p[0][row * l->hidden + i] * l->x[t * l->hidden + i];
+    return sum;
 }
 
-/* Row of the sequence's first token, for a token. */
-static inline int64_t oracle_start(const struct oracle_layer *a, int64_t t)
+/* Channel ch after conv and SiLU; the sequence starts at `start`. */
+static inline double oracle_conv(const struct layer_oracle *l, int t, int start, int ch)
 {
-    int i = 0;
-    while (a->cu[i + 1] <= t)
-        i++;
-    return a->cu[i];
+    double sum = 0;
+    for (int j = 0; j < l->W; j++)
+        if (t - (l->W - 1) + j >= start)
+            sum += l->p[1][ch * l->W + j] * oracle_project(l, t - (l->W - 1) + j, ch);
+    return sum / (1 + exp(-sum));
 }
 
-static inline void oracle_conv(const struct oracle_layer *a, const double *proj, int width, int channels, double *out)
+static inline void oracle_unit(const struct layer_oracle *l, int t, int start, int first_channel, double *out)
 {
-    for (int64_t t = 0; t < a->T; t++)
-        for (int ch = 0; ch < channels; ch++) {
-            double s = 0;
-            for (int j = 0; j < a->W; j++) {
-                int64_t from = t - (a->W - 1) + j;
-                s += from >= oracle_start(a, t) ? a->w_conv[ch * a->W + j] * proj[from * width + ch] : 0;
-            }
-            out[t * channels + ch] = oracle_silu(s);
-        }
+    double sum = 1e-6;
+    for (int i = 0; i < l->dk; i++)
+        out[i] = oracle_conv(l, t, start, first_channel + i), sum += out[i] * out[i];
+    for (int i = 0; i < l->dk; i++)
+        out[i] /= sqrt(sum);
 }
 
-static inline void oracle_unit(double *dst, const double *src, int n)
+/* Head h of token t: moves the state on, adds its share of the output row. */
+static inline void oracle_head(struct layer_oracle *l, int t, int start, int h, double *s)
 {
-    double s = 1e-6;
-    for (int i = 0; i < n; i++)
-        s += src[i] * src[i];
-    for (int i = 0; i < n; i++)
-        dst[i] = src[i] / sqrt(s);
-}
-
-struct oracle_core {
-    double *q, *k, *v, *g, *beta, *o;
-};
-
-static inline void oracle_prepare(const struct oracle_layer *a, const double *proj, int width, const double *mix, int channels, struct oracle_core *c)
-{
-    int at_b = channels + a->HV * a->dv, at_a = at_b + a->HV, nk = a->HK * a->dk;
-    for (int t = 0; t < a->T; t++) {
-        for (int h = 0; h < a->HK; h++) {
-            oracle_unit(c->q + t * nk + h * a->dk, mix + t * channels + h * a->dk, a->dk);
-            oracle_unit(c->k + t * nk + h * a->dk, mix + t * channels + nk + h * a->dk, a->dk);
-        }
-        memcpy(c->v + t * a->HV * a->dv, mix + t * channels + 2 * nk, sizeof(double) * (size_t)(a->HV * a->dv));
-        for (int h = 0; h < a->HV; h++) {
-            c->beta[t * a->HV + h] = 1 / (1 + exp(-proj[t * width + at_b + h]));
-            c->g[t * a->HV + h] = -exp(a->A_log[h]) * log1p(exp(proj[t * width + at_a + h] + a->dt_bias[h]));
-        }
+    double q[16], k[16], o[16], square = 0;
+    int hk = h / (l->HV / l->HK), v0 = 2 * l->HK * l->dk + h * l->dv, z0 = v0 + l->HV * l->dv, b0 = 2 * l->HK * l->dk + 2 * l->HV * l->dv;
+    oracle_unit(l, t, start, hk * l->dk, q);
+    oracle_unit(l, t, start, (l->HK + hk) * l->dk, k);
+    double beta = 1 / (1 + exp(-oracle_project(l, t, b0 + h)));
+    double alpha = exp(-exp(l->p[2][h]) * log1p(exp(oracle_project(l, t, b0 + l->HV + h) + l->p[3][h])));
+    for (int j = 0; j < l->dv; j++) {
+        double r = 0;
+        for (int i = 0; i < l->dk; i++)
+            s[i * l->dv + j] *= alpha, r += s[i * l->dv + j] * k[i];
+        double u = beta * (oracle_conv(l, t, start, v0 + j) - r);
+        o[j] = 0;
+        for (int i = 0; i < l->dk; i++)
+            s[i * l->dv + j] += k[i] * u, o[j] += s[i * l->dv + j] * q[i] / sqrt(l->dk);
+        square += o[j] * o[j];
+    }
+    for (int j = 0; j < l->dv; j++) {
+        double z = oracle_project(l, t, z0 + j), m = o[j] / sqrt(square / l->dv + 1e-6) * l->p[4][j] * z / (1 + exp(-z));
+        for (int i = 0; i < l->hidden; i++)
+            l->out[t * l->hidden + i] += l->p[5][i * l->HV * l->dv + h * l->dv + j] * m;
     }
 }
 
-static inline void oracle_norm(const struct oracle_layer *a, const double *proj, int width, int channels, const double *o, double *m)
+/* Fills out; sum of out dy. */
+static inline double layer_oracle(struct layer_oracle *l)
 {
-    for (int t = 0; t < a->T; t++)
-        for (int h = 0; h < a->HV; h++) {
-            const double *x = o + (t * a->HV + h) * a->dv, *z = proj + t * width + channels + h * a->dv;
-            double s = 0;
-            for (int j = 0; j < a->dv; j++)
-                s += x[j] * x[j] / a->dv;
-            for (int j = 0; j < a->dv; j++)
-                m[(t * a->HV + h) * a->dv + j] = x[j] / sqrt(s + 1e-6) * a->w_norm[j] * oracle_silu(z[j]);
+    double loss = 0;
+    memset(l->out, 0, sizeof l->out);
+    for (int n = 0; n < l->nseg; n++)
+        for (int h = 0; h < l->HV; h++) {
+            double s[256] = {0};
+            for (int t = (int)l->cu[n]; t < l->cu[n + 1]; t++)
+                oracle_head(l, t, (int)l->cu[n], h, s);
         }
-}
-
-/* out [T][hidden] */
-static inline void oracle_layer(const struct oracle_layer *a, double *out)
-{
-    int channels = 2 * a->HK * a->dk + a->HV * a->dv, width = channels + a->HV * a->dv + 2 * a->HV, nv = a->HV * a->dv;
-    double *proj = calloc((size_t)(a->T * width), sizeof *proj), *mix = calloc((size_t)(a->T * channels), sizeof *mix);
-    double *m = calloc((size_t)(a->T * nv), sizeof *m), *all = calloc((size_t)(a->T * (2 * a->HK * a->dk + 2 * nv + 2 * a->HV)), sizeof *all);
-    struct oracle_core c = {.q = all};
-    c.k = c.q + a->T * a->HK * a->dk;
-    c.v = c.k + a->T * a->HK * a->dk;
-    c.o = c.v + a->T * nv;
-    c.g = c.o + a->T * nv;
-    c.beta = c.g + a->T * a->HV;
-    oracle_linear(proj, a->x, a->w_in, a->T, a->hidden, width);
-    oracle_conv(a, proj, width, channels, mix);
-    oracle_prepare(a, proj, width, mix, channels, &c);
-    gdn_oracle(&(struct gdn_oracle){.T = a->T,
-                                    .HK = a->HK,
-                                    .HV = a->HV,
-                                    .dk = a->dk,
-                                    .dv = a->dv,
-                                    .nseg = a->nseg,
-                                    .cu = a->cu,
-                                    .scale = 1 / sqrt(a->dk),
-                                    .q = c.q,
-                                    .k = c.k,
-                                    .v = c.v,
-                                    .g = c.g,
-                                    .beta = c.beta,
-                                    .o = c.o});
-    oracle_norm(a, proj, width, channels, c.o, m);
-    oracle_linear(out, m, a->w_out, a->T, nv, a->hidden);
-    free(proj), free(mix), free(m), free(all);
+    for (int i = 0; i < l->T * l->hidden; i++)
+        loss += l->out[i] * l->dy[i];
+    return loss;
 }
