@@ -69,6 +69,17 @@ static int by_cell(const void *x, const void *y)
     return cell_order(*(const struct cell *)x, *(const struct cell *)y);
 }
 
+/* The cells of column c that are there, ascending, into v; how many. */
+static size_t sorted_column(const struct table *t, const size_t *row, size_t n, size_t c, struct cell *v)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++)
+        if (table_at(t, row[i])[c].kind)
+            v[m++] = table_at(t, row[i])[c];
+    qsort(v, m, sizeof *v, by_cell);
+    return m;
+}
+
 enum { STAT_MIN, STAT_MEDIAN, STAT_MAX, STAT_N };
 
 /* Three rows at rows[0..2] from n rows of a group. The lower median, so that it is a value that occurred. */
@@ -81,13 +92,9 @@ static void statistics(const struct across *a, const size_t *row, size_t n, stru
     for (int k = 0; k < STAT_N; k++)
         table_row(out)[a->rank] = cell_text(names[k]);
     for (size_t c = 0; v && c < t->ncolumns; c++) {
-        size_t m = 0;
-        for (size_t i = 0; i < n; i++)
-            if (table_at(t, row[i])[c].kind)
-                v[m++] = table_at(t, row[i])[c];
-        if (!m || (int)c == a->rank || (t->columns[c].unit == UNIT_TEXT && !is_key(t, c)))
+        size_t m = (int)c != a->rank && (is_key(t, c) || t->columns[c].unit != UNIT_TEXT) ? sorted_column(t, row, n, c, v) : 0;
+        if (!m)
             continue;
-        qsort(v, m, sizeof *v, by_cell);
         table_at(out, first + STAT_MIN)[c] = v[0];
         table_at(out, first + STAT_MEDIAN)[c] = v[(m - 1) / 2];
         table_at(out, first + STAT_MAX)[c] = v[m - 1];
@@ -106,18 +113,24 @@ static void worst_rank(const struct across *a, const size_t *row, size_t n, stru
     to[a->rank] = rank.kind == CELL_INT ? cell_text(table_text(out, "worst %lld", (long long)rank.i)) : cell_text("worst");
 }
 
+/* The named column, else the first of times or counts, else the rank itself. */
+static int worst_column(const struct table *t, const char *worst)
+{
+    int named = worst ? table_column(t, worst) : -1;
+    for (size_t c = 0; named < 0 && c < t->ncolumns; c++)
+        if (t->columns[c].unit == UNIT_NS || t->columns[c].unit == UNIT_COUNT)
+            named = (int)c;
+    return named < 0 ? table_column(t, "rank") : named;
+}
+
 void across_ranks(const struct table *t, const char *worst, struct table *out)
 {
-    struct column *columns = calloc(t->ncolumns + 1, sizeof *columns);
-    struct across a = {t, table_column(t, "rank"), worst ? table_column(t, worst) : -1, malloc((t->nrows + 1) * sizeof *a.row)};
-    if (!columns || !a.row)
-        abort();
-    memcpy(columns, t->columns, t->ncolumns * sizeof *columns);
+    struct arena scratch = {0};
+    struct across a = {t, table_column(t, "rank"), worst_column(t, worst), arena_array(&scratch, size_t, t->nrows)};
+    size_t cap = 0;
+    struct column *columns = array_grow(NULL, &cap, t->ncolumns + 1, sizeof *columns);
+    memcpy(columns, t->columns, (t->ncolumns + 1) * sizeof *columns);
     columns[a.rank].unit = UNIT_TEXT;
-    for (size_t c = 0; c < t->ncolumns; c++)
-        if (a.worst < 0 && (t->columns[c].unit == UNIT_NS || t->columns[c].unit == UNIT_COUNT))
-            a.worst = (int)c;
-    a.worst = a.worst < 0 ? a.rank : a.worst;
     table_init(out, t->name, t->title, columns);
     for (size_t i = 0; i < t->nrows; i++)
         a.row[i] = i;
@@ -132,7 +145,7 @@ void across_ranks(const struct table *t, const char *worst, struct table *out)
         table_note(out, "%s", t->notes[i]);
     table_note(out, "minimum, median and maximum over ranks, column by column; 'worst N': rank N, the one with the largest %s",
                t->columns[a.worst].name);
-    free(a.row);
+    arena_free(&scratch);
 }
 
 void across_free(struct table *out)

@@ -23,37 +23,42 @@ struct calls {
     struct intern *names;
 };
 
-static uint32_t share(struct intern *names, const char *text)
+/* The operation in one spelling, else what the trace calls it, else NULL. */
+static const char *operation(const struct trace_file *f, const struct event *ev, const struct ev_comm *m)
 {
-    return intern_id(names, text ? text : "");
+    const char *function = m->function ? trace_string(f, m->function) : NULL;
+    const char *op = commop_of(function ? function : trace_string(f, ev->name));
+    return op ? op : function;
+}
+
+static bool is_one_of(const char *op, const char *a, const char *b)
+{
+    return op && (strcmp(op, a) == 0 || strcmp(op, b) == 0);
 }
 
 static void add(struct calls *k, const struct trace *t, uint32_t lane, uint32_t row)
 {
+    static const struct ev_comm unknown = {.peer = -1, .group_size = -1, .sequence = -1, .message_bytes = -1};
     const struct lane *l = &t->lanes[lane];
     const struct trace_file *f = &t->files[l->file];
     const struct event *ev = &f->d.ev[row];
     const struct ev_comm *m = ev_comm_of(&f->d, ev);
-    const char *function = m && m->function ? trace_string(f, m->function) : NULL, *name = trace_string(f, ev->name);
-    const char *op = function ? commop_of(function) : commop_of(name);
-    op = op ? op : function;
-    struct call c = {.c = {.lane = lane, .event = row, .transfer_ns = -1, .bytes = ev->bytes},
+    m = m ? m : &unknown;
+    const char *op = operation(f, ev, m);
+    struct call c = {.c = {.lane = lane, .event = row, .transfer_ns = -1, .ranks = m->group_size > 0 ? m->group_size : 0},
                      .run = f->run,
-                     .size = m && m->group_size > 0 ? m->group_size : -1,
-                     .sequence = m ? m->sequence : -1,
-                     .message = m ? m->message_bytes : -1,
+                     .size = m->group_size > 0 ? m->group_size : -1,
+                     .sequence = m->sequence,
+                     .message = is_one_of(op, "all_to_all_v", "all_to_all_v") ? -1 : m->message_bytes, /* there each rank has its own */
                      .duration = ev->end - ev->start,
                      .start = ev->start,
+                     .single = m->peer >= 0 && is_one_of(op, "send", "recv"),
                      .counts = ivl_touches(l->window, ev->start, ev->end)};
-    c.c.group = m ? share(k->names, trace_string(f, m->communicator)) : 0;
-    c.c.op = share(k->names, op);
+    c.c.group = intern_id(k->names, trace_string(f, m->communicator));
+    c.c.op = intern_id(k->names, op);
     c.c.total_ns = ivl_within(l->window, ev->start, ev->end);
-    c.c.bytes = c.c.bytes < 0 ? c.message : c.c.bytes;
-    c.c.ranks = c.size > 0 ? c.size : 0;
-    c.name = share(k->names, op ? op : name);
-    c.single = m && m->peer >= 0 && op && (strcmp(op, "send") == 0 || strcmp(op, "recv") == 0);
-    if (op && strcmp(op, "all_to_all_v") == 0)
-        c.message = -1; /* each rank has its own */
+    c.c.bytes = ev->bytes >= 0 ? ev->bytes : m->message_bytes;
+    c.name = op ? c.c.op : intern_id(k->names, trace_string(f, ev->name));
     ARRAY_PUSH(k->v, k->n, k->cap, c);
 }
 

@@ -49,11 +49,16 @@ static int64_t lane_key(int32_t rank, int32_t device)
     return (int64_t)((uint64_t)(uint32_t)rank << 32 | (uint32_t)device);
 }
 
+static bool is_sane(const struct event *ev)
+{
+    return ev->end >= ev->start && ev->end - ev->start <= longest;
+}
+
 /* Time zero is impossible for work of a trace that lies more than the cap away from it. */
 bool row_is_bad(const struct trace_file *f, const struct event *ev)
 {
     bool at_zero = ev_kind_class((enum ev_kind)ev->kind) == EV_WORK && ev->start == -f->d.t0 && f->end > -f->d.t0 + longest;
-    return ev->end < ev->start || ev->end - ev->start > longest || at_zero;
+    return !is_sane(ev) || at_zero;
 }
 
 /* What is there, before any selection. Zero starts are judged by the extent, so the extent comes first. */
@@ -61,25 +66,30 @@ static void survey(struct build *b, struct trace_file *f)
 {
     struct arena *a = &b->t->arena;
     uint8_t *class = arena_array(a, uint8_t, f->d.strings.n + 1);
+    f->class = class;
     f->start = INT64_MAX, f->end = INT64_MIN;
     for (size_t i = 0; i < f->d.n; i++) {
         const struct event *ev = &f->d.ev[i];
         f->kinds |= 1u << ev->kind;
         if ((ev->kind == EV_KERNEL || ev->kind == EV_COMM) && !class[ev->name])
             class[ev->name] = (uint8_t)kclass_of(b->patterns, trace_string(f, ev->name));
-        if (ev->end >= ev->start && ev->end - ev->start <= longest && ev->end > f->end)
+        if (is_sane(ev) && ev->end > f->end)
             f->end = ev->end;
     }
-    f->class = class;
     for (size_t i = 0; i < f->d.n; i++) {
         if (row_is_bad(f, &f->d.ev[i]))
             f->bad_rows++;
         else if (f->d.ev[i].start < f->start)
             f->start = f->d.ev[i].start;
     }
+}
+
+/* A recording knows when it began; else the first row is the trace's start. */
+static void begin_at_zero(struct trace_file *f)
+{
     const char *format = tracedata_meta_get(&f->d, "source_format");
     if (format && strcmp(format, "cpscope") == 0 && f->start > 0)
-        f->start = 0; /* a recording knows when it began */
+        f->start = 0;
 }
 
 struct deal {
@@ -92,18 +102,22 @@ struct deal {
     bool device_seen;
 };
 
+static bool outside(const struct deal *d, const struct event *ev)
+{
+    return ev->start >= d->to || (ev->end <= d->from && ev->start < d->from);
+}
+
 /* Which bucket a row goes to; NULL: none. Only rows of class HOST and WORK are listed. */
 static struct bucket *choose(struct deal *d, const struct event *ev, bool *bad)
 {
     const struct trace_opts *o = &d->b->t->opts;
     int32_t rank = trace_event_rank(&d->f->d, ev);
     enum ev_class class = ev_kind_class((enum ev_kind)ev->kind);
-    if ((o->rank >= 0 && rank != o->rank) || (class != EV_HOST && class != EV_WORK))
-        return NULL;
-    if (class == EV_WORK && o->device >= 0 && ev->device != o->device)
+    bool other_rank = o->rank >= 0 && rank != o->rank, other_device = class == EV_WORK && o->device >= 0 && ev->device != o->device;
+    if (other_rank || other_device || (class != EV_HOST && class != EV_WORK))
         return NULL;
     *bad = row_is_bad(d->f, ev);
-    if (!*bad && (ev->start >= d->to || (ev->end <= d->from && ev->start < d->from)))
+    if (!*bad && outside(d, ev))
         return NULL;
     return class == EV_WORK ? bucket(&d->lanes, lane_key(rank, ev->device)) : bucket(&d->ranks, rank);
 }
@@ -229,6 +243,7 @@ static bool deal_file(struct build *b, uint32_t file)
     struct trace *t = b->t;
     struct deal d = {.b = b, .f = &t->files[file], .file = file};
     survey(b, d.f);
+    begin_at_zero(d.f);
     int64_t zero = d.f->start <= d.f->end ? d.f->start : 0;
     d.from = t->opts.from == INT64_MIN ? INT64_MIN : zero + t->opts.from;
     d.to = t->opts.to == INT64_MAX ? INT64_MAX : zero + t->opts.to;

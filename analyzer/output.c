@@ -120,15 +120,20 @@ static bool print(const struct table *t, const struct output_opts *o, struct err
     return output_close(&out, ok, e) && ok;
 }
 
-bool output_table(struct table *t, const char *worst, const struct output_opts *o, struct err *e)
+static bool put_together(const struct table *t, const struct output_opts *o)
 {
     bool text = !o->format || strcmp(o->format, "text") == 0;
     size_t ranks = text || o->across_ranks ? across_ranks_count(t) : 0;
+    return ranks > 4 || (ranks && o->across_ranks);
+}
+
+bool output_table(struct table *t, const char *worst, const struct output_opts *o, struct err *e)
+{
     if (o->top < 0)
         return fail(e, ERR_USAGE, "--top %lld: not a number of rows", (long long)o->top);
     if ((o->sort && !sort(t, o->sort, e)) || (o->filter && !filter(t, o->filter, e)))
         return false;
-    if (ranks && (o->across_ranks || ranks > 4)) {
+    if (put_together(t, o)) {
         struct table few;
         across_ranks(t, worst, &few);
         if (o->top)

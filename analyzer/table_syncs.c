@@ -67,14 +67,18 @@ static void sum_up(const struct waits *w, struct groups *g, struct sum **sums)
     }
 }
 
+static bool parse_ledger(const char *text, bool *op, struct err *e)
+{
+    *op = text && strcmp(text, "op") == 0;
+    return !text || *op || strcmp(text, "wait") == 0 || fail(e, ERR_USAGE, "--ledger %s: not op or wait", text);
+}
+
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
 {
     const struct syncs_args *o = args;
     enum site_by by;
-    bool op = o && o->ledger && strcmp(o->ledger, "op") == 0;
-    if (o && o->ledger && !op && strcmp(o->ledger, "wait") != 0)
-        return fail(e, ERR_USAGE, "--ledger %s: not op or wait", o->ledger);
-    if (!site_by_parse(o ? o->by : NULL, &by, e))
+    bool op;
+    if (!parse_ledger(o ? o->ledger : NULL, &op, e) || !site_by_parse(o ? o->by : NULL, &by, e))
         return false;
     struct waits w;
     struct groups g = {0};

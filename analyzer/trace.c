@@ -59,6 +59,7 @@ static bool build(struct build *b, const char *const *paths, size_t n, struct er
     bool ok = e->kind == ERR_NONE && parse_steps(b, o->step, e) && compile(&range, &b->range, "range", o->range, e) &&
               compile(&marker, &b->marker, "step-marker", o->step_marker, e) && load_files(b->t, paths, n, e) && lanes_build(b, e);
     if (ok) {
+        runs_number(b->t);
         steps_build(b);
         ok = select_range(b, e) && windows_build(b, e);
     }

@@ -18,6 +18,8 @@ struct build {
 bool load_files(struct trace *t, const char *const *paths, size_t n, struct err *e);
 /* Good rows that --rank, --device, --from and --to leave, as t->ranks and t->lanes. */
 bool lanes_build(struct build *b, struct err *e);
+/* Sets file.run. */
+void runs_number(struct trace *t);
 void steps_build(struct build *b);
 /* Thins the lists out to what --range leaves. */
 bool select_range(struct build *b, struct err *e);

@@ -1,4 +1,4 @@
-/* trace_load.c - files and folders into memory, and which files make one run. */
+/* trace_load.c - files and folders into memory. */
 #include "analyzer/import.h"
 #include "analyzer/progress.h"
 #include "analyzer/trace_build.h"
@@ -82,56 +82,21 @@ static bool expand(struct trace *t, struct paths *p, const char *const *paths, s
     return true;
 }
 
-static bool holds_rank(const struct tracedata *d, int32_t rank)
-{
-    for (size_t i = 1; i < d->nprocesses; i++)
-        if (d->processes[i].rank == rank)
-            return true;
-    return false;
-}
-
-/* Two files share a rank when a process rank is in both; files that know no rank are apart: nothing says they belong together. */
-static bool share_rank(const struct tracedata *x, const struct tracedata *y)
-{
-    bool any = false;
-    for (size_t i = 1; i < x->nprocesses; i++) {
-        any |= x->processes[i].rank >= 0;
-        if (x->processes[i].rank >= 0 && holds_rank(y, x->processes[i].rank))
-            return true;
-    }
-    return !any;
-}
-
-/* Run 0 takes the first file of each rank, run 1 the second, and so on. */
-static void number_runs(struct trace *t)
-{
-    for (size_t i = 0; i < t->nfiles; i++) {
-        bool clash = true;
-        for (int run = 0; clash; run++) {
-            clash = false;
-            for (size_t k = 0; k < i; k++)
-                clash |= t->files[k].run == run && share_rank(&t->files[i].d, &t->files[k].d);
-            t->files[i].run = run;
-        }
-    }
-}
-
-/* Ranks that only events name are written into their process, when it has one rank. */
+/* Ranks that only events name are written into their process, when it has one rank: a helper thread's rows are its too. */
 static void spread_ranks(struct tracedata *d)
 {
-    int32_t *seen = malloc(sizeof *seen * (d->nprocesses + 1));
-    for (size_t i = 0; seen && i < d->nprocesses; i++)
-        seen[i] = -1;
-    for (size_t i = 0; seen && i < d->n; i++) {
+    struct arena a = {0};
+    int32_t *seen = arena_array(&a, int32_t, d->nprocesses); /* 0 none, -1 several, else 1 + rank */
+    for (size_t i = 0; i < d->n; i++) {
         const struct event *ev = &d->ev[i];
         uint32_t p = ev->thread ? d->threads[ev->thread].process : d->streams[ev->stream].process;
-        if (ev->rank >= 0 && seen[p] != ev->rank)
-            seen[p] = seen[p] == -1 ? ev->rank : -2;
+        if (ev->rank >= 0 && seen[p] != 1 + ev->rank)
+            seen[p] = seen[p] ? -1 : 1 + ev->rank;
     }
-    for (size_t i = 1; seen && i < d->nprocesses; i++)
-        if (d->processes[i].rank < 0 && seen[i] >= 0)
-            d->processes[i].rank = seen[i];
-    free(seen);
+    for (size_t i = 1; i < d->nprocesses; i++)
+        if (d->processes[i].rank < 0 && seen[i] > 0)
+            d->processes[i].rank = seen[i] - 1;
+    arena_free(&a);
 }
 
 static bool load_file(struct trace *t, struct trace_file *f, const char *path, struct err *e)
@@ -163,7 +128,5 @@ bool load_files(struct trace *t, const char *const *paths, size_t n, struct err 
     }
     progress_end();
     free(p.v);
-    if (ok)
-        number_runs(t);
     return ok;
 }

@@ -87,6 +87,11 @@ static struct ivl extent_of_file(const struct trace *t, uint32_t file, struct iv
     return x;
 }
 
+static struct ivl extent_of_lanes(const struct trace *t, const struct trace_rank *r, struct ivl cut)
+{
+    return r->nlanes ? extent_of_rank(t, r, cut, false) : extent_of_file(t, r->file, cut);
+}
+
 static bool has_steps(const struct trace *t, int64_t file)
 {
     for (size_t i = 0; i < t->nranks; i++)
@@ -132,31 +137,36 @@ static struct ivlset window(struct build *b, const struct trace_rank *r, const s
     }
     if (span == SPAN_ALL)
         x = extent_of_rank(t, r, cut, true);
-    else if (l)
-        x = extent_of_lane(t, l, cut);
     else
-        x = r->nlanes ? extent_of_rank(t, r, cut, false) : extent_of_file(t, r->file, cut);
+        x = l ? extent_of_lane(t, l, cut) : extent_of_lanes(t, r, cut);
     return ivl_and(a, ivl_one(a, x.start, x.end), limits);
+}
+
+/* The value of --span; false: none of the three. */
+static bool parse_span(const char *text, enum span *span)
+{
+    static const char *const names[] = {"step", "gpu", "all"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *span = (enum span)i;
+            return true;
+        }
+    return false;
 }
 
 static bool choose_span(struct build *b, struct err *e)
 {
-    static const char *const names[] = {"step", "gpu", "all"};
     struct trace *t = b->t;
-    const char *want = t->opts.span, *file = t->files[0].name;
-    t->span = has_steps(t, -1) ? SPAN_STEP : has_work(t, -1) ? SPAN_GPU : SPAN_ALL;
-    for (int i = 0; want && i < 3; i++)
-        if (strcmp(want, names[i]) == 0) {
-            t->span = (enum span)i;
-            want = NULL;
-        }
-    if (want)
-        return fail(e, ERR_USAGE, "--span %s: not step, gpu or all", want);
-    if (t->opts.step && !has_steps(t, -1))
+    const char *file = t->files[0].name;
+    bool steps = has_steps(t, -1), work = has_work(t, -1);
+    t->span = steps ? SPAN_STEP : work ? SPAN_GPU : SPAN_ALL;
+    if (t->opts.span && !parse_span(t->opts.span, &t->span))
+        return fail(e, ERR_USAGE, "--span %s: not step, gpu or all", t->opts.span);
+    if (t->opts.step && !steps)
         return fail(e, ERR_UNDECIDED, "%s: no step %s in this trace; --step-marker RE says which ranges are steps", file, t->opts.step);
-    if (t->span == SPAN_STEP && !has_steps(t, -1))
+    if (t->span == SPAN_STEP && !steps)
         return fail(e, ERR_UNDECIDED, "%s: no steps are marked in this trace; --step-marker RE says which ranges are steps", file);
-    if (t->span == SPAN_GPU && !has_work(t, -1))
+    if (t->span == SPAN_GPU && !work)
         return fail(e, ERR_UNDECIDED, "%s: no GPU rows in this trace", file);
     return true;
 }
