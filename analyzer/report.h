@@ -20,7 +20,7 @@ struct side {
     struct units units;
     struct facts facts;
     struct table tables[RT_N];
-    const char *missing[RT_N]; /* why the table could not be made; NULL: it is there */
+    const char *missing[RT_N]; /* why the table could not be made, "" without a word; NULL: it is there */
 };
 
 struct report {

@@ -147,7 +147,7 @@ static const struct column *columns_of(struct report *r, const struct joiner *w)
         bool rate = w->j->rate && i == 1;
         struct column c = source_column(r, w->j, w->j->values[i - (w->j->rate && i > 0)]);
         if (rate)
-            c = (struct column){"per_rank_and_step", UNIT_REAL, .what = "the count divided by the steps of all ranks"};
+            c = (struct column){"per_step", UNIT_REAL, .what = "the count of one rank in one step: divided by the steps of all ranks"};
         const char *name = c.name;
         if (r->pair) {
             c.name = named(name, "before", &r->arena);
@@ -204,7 +204,7 @@ static void notes(const struct report *r, const struct join *j, struct table *ou
 {
     const struct side *sides[] = {&r->before, &r->after};
     if (r->after.t.nranks > 1)
-        table_note(out, "sums over all ranks (%zu)", r->after.t.nranks);
+        table_note(out, "sums over all %zu ranks%s", r->after.t.nranks, j->rate ? "; per step: one rank, one step" : "");
     for (int i = r->pair ? 0 : 1; i < 2; i++) {
         if (sides[i]->missing[j->of]) {
             table_note(out, "%s: %s", sides[i]->label, sides[i]->missing[j->of]);

@@ -23,7 +23,8 @@ static const struct table *joined(struct composer *c, const struct join *j, cons
         c->n++;
         return t;
     }
-    page_text(&c->p, "%s: %s", title, why);
+    if (*why)
+        page_text(&c->p, "%s: %s", title, why);
     return NULL;
 }
 

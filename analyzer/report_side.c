@@ -31,7 +31,7 @@ static bool tabulate(struct side *s, struct arena *a, struct err *e)
         const struct table_desc *d = table_find(sources[i].table);
         struct err why = {0};
         if (!d)
-            s->missing[i] = "this build has no such table";
+            s->missing[i] = ""; /* a build without it: the page does without, too */
         else if (!table_build(d, &s->t, args_of(d, &sources[i], a), &s->tables[i], &why)) {
             if (why.kind != ERR_UNDECIDED)
                 return fail(e, why.kind, "%s", why.msg);
