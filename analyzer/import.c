@@ -1,5 +1,6 @@
 /* import.c - which importer takes a file, and what is said about what it could not take. */
 #include "analyzer/import.h"
+#include "analyzer/progress.h"
 #include "schemas/tracefile.h"
 
 #include <stdio.h>
@@ -65,6 +66,7 @@ void import_warn(const char *path, const struct tracedata *d, size_t from)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", sep, reason);
     }
     fail(&line, ERR_FAIL, "%s: warning: %s", path, text);
+    progress_end();
     fprintf(stderr, "cpscope: %s\n", line.msg);
 }
 

@@ -5,12 +5,14 @@
  * The head is unpacked when the file is opened, for sniffing; the first reads give it back.
  */
 #include "analyzer/input.h"
+#include "analyzer/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -21,7 +23,8 @@ struct unpacker {
     bool (*unpack)(struct unpacker *u, void *buf, size_t n, size_t *got, struct err *e);
     const char *path;
     int fd;
-    bool at_end; /* of the file */
+    bool at_end;          /* of the file */
+    int64_t done, length; /* of its bytes */
     size_t pos, end;
     unsigned char raw[RAW_BLOCK];
     z_stream z;
@@ -46,6 +49,7 @@ static bool fill(struct unpacker *u, struct err *e)
         return fail(e, ERR_FAIL, "%s: cannot read: %s", u->path, strerror(errno));
     u->pos = 0;
     u->end = (size_t)n;
+    u->done += n;
     u->at_end = n == 0;
     return true;
 }
@@ -56,6 +60,7 @@ static bool plain(struct unpacker *u, void *buf, size_t n, size_t *got, struct e
     if (u->pos == u->end && !u->at_end) {
         ssize_t r = read(u->fd, buf, n);
         *got = r > 0 ? (size_t)r : 0;
+        u->done += (int64_t)*got;
         u->at_end = r == 0;
         return r >= 0 || errno == EINTR || fail(e, ERR_FAIL, "%s: cannot read: %s", u->path, strerror(errno));
     }
@@ -161,8 +166,10 @@ bool input_open(struct input *in, const char *path, struct err *e)
         close(fd);
         return fail(e, ERR_FAIL, "%s: out of memory", path);
     }
+    struct stat st;
     in->u->fd = fd;
     in->u->path = path;
+    in->u->length = fstat(fd, &st) == 0 ? st.st_size : 0;
     if (choose(in->u, e) && read_head(in, e))
         return true;
     input_close(in);
@@ -172,6 +179,7 @@ bool input_open(struct input *in, const char *path, struct err *e)
 bool input_read(struct input *in, void *buf, size_t n, size_t *got, struct err *e)
 {
     struct unpacker *u = in->u;
+    progress_step("reading", u->done, u->length);
     if (u->head_given == in->nhead)
         return u->unpack(u, buf, n, got, e);
     *got = in->nhead - u->head_given < n ? in->nhead - u->head_given : n;
