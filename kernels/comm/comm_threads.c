@@ -11,19 +11,21 @@
  * other rank reads that slice), and fetches the others' after one more gate.
  */
 #include "kernels/comm/backend.h"
+#include "kernels/device/park.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Where all ranks meet, again and again. `state` counts arrivals since the start; its lowest bit says broken, and then it
+ * counts no further, so every rank comes to the same answer from one look at it. */
 struct gate {
-    pthread_mutex_t lock;
-    pthread_cond_t moved;
-    int here;
-    uint64_t turn;
-    bool broken;
+    _Atomic uint64_t state;
+    _Atomic uint32_t moved; /* what sleepers sleep on */
 };
+
+enum { GATE_BROKEN = 1, GATE_ARRIVAL = 2 };
 
 enum { GATE_POSTED, GATE_REDUCED, GATE_LEFT, GATE_HOST, NGATES };
 
@@ -49,34 +51,38 @@ struct member { /* comm.impl: outlives the handle while collectives are enqueued
 
 /* ---- gates ---- */
 
-static void gate_init(struct gate *g)
+static void gate_wake(struct gate *g)
 {
-    *g = (struct gate){.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+    atomic_fetch_add(&g->moved, 1);
+    futex_wake(&g->moved, INT_MAX);
 }
 
 /* True when all `size` ranks have come; false when the gate was broken before that, on every rank that had come or comes. */
 static bool gate_pass(struct gate *g, int size)
 {
-    pthread_mutex_lock(&g->lock);
-    uint64_t turn = g->turn;
-    if (!g->broken && ++g->here == size) {
-        g->here = 0;
-        g->turn++;
-        pthread_cond_broadcast(&g->moved);
+    uint64_t state = atomic_load(&g->state);
+    do {
+        if (state & GATE_BROKEN)
+            return false;
+    } while (!atomic_compare_exchange_weak(&g->state, &state, state + GATE_ARRIVAL));
+    uint64_t before = state / GATE_ARRIVAL, all = (before / (uint64_t)size + 1) * (uint64_t)size;
+    if (before + 1 == all) {
+        gate_wake(g);
+        return true;
     }
-    while (g->turn == turn && !g->broken)
-        pthread_cond_wait(&g->moved, &g->lock);
-    bool passed = g->turn != turn;
-    pthread_mutex_unlock(&g->lock);
-    return passed;
+    for (;;) {
+        uint32_t moved = atomic_load(&g->moved);
+        state = atomic_load(&g->state);
+        if (state / GATE_ARRIVAL >= all || state & GATE_BROKEN)
+            return state / GATE_ARRIVAL >= all;
+        futex_wait(&g->moved, moved);
+    }
 }
 
 static void gate_break(struct gate *g)
 {
-    pthread_mutex_lock(&g->lock);
-    g->broken = true;
-    pthread_cond_broadcast(&g->moved);
-    pthread_mutex_unlock(&g->lock);
+    atomic_fetch_or(&g->state, GATE_BROKEN);
+    gate_wake(g);
 }
 
 /* ---- the transfers, between the gates ---- */
@@ -295,8 +301,6 @@ static struct group *group_new(const char *name, int size)
     g->name = name;
     g->opened = calloc((size_t)size, sizeof *g->opened);
     g->posts = calloc((size_t)size, sizeof *g->posts);
-    for (int i = 0; i < NGATES; i++)
-        gate_init(&g->gates[i]);
     if (g->opened && g->posts)
         return g;
     group_free(g);
