@@ -56,6 +56,8 @@ static const struct {
     {"bn_fw", KCLASS_NORM},
     {"bn_bw", KCLASS_NORM},
     {"group_norm", KCLASS_NORM},
+    {"gammabeta", KCLASS_NORM},
+    {"cucomputegrad", KCLASS_NORM},
     {"^norm", KCLASS_NORM},
     {"_norm_", KCLASS_NORM},
     {"conv1d", KCLASS_CONV},
@@ -100,12 +102,15 @@ static const struct {
     {"direct_copy", KCLASS_COPY},
     {"^copy", KCLASS_COPY},
     {"transpose", KCLASS_COPY},
+    {"nchwtonhwc", KCLASS_COPY},
+    {"nhwctonchw", KCLASS_COPY},
     {"elementwise", KCLASS_ELEMENTWISE},
     {"pointwise", KCLASS_ELEMENTWISE},
     {"triton_poi", KCLASS_ELEMENTWISE},
     {"multi_tensor_apply", KCLASS_ELEMENTWISE},
     {"fillfunctor", KCLASS_ELEMENTWISE},
     {"activation", KCLASS_ELEMENTWISE},
+    {"dropout", KCLASS_ELEMENTWISE},
 };
 
 static bool fits(const char *word, const char *lower)

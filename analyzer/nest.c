@@ -46,13 +46,17 @@ static uint32_t domain_of(const struct pathing *p, uint32_t row)
     return r ? r->domain : 0;
 }
 
-/* Length of a name without "#123" at its end. */
-static size_t plain_length(const char *name)
+size_t range_plain(const char *name)
 {
-    size_t n = strlen(name), i = n;
-    while (i && name[i - 1] >= '0' && name[i - 1] <= '9')
+    static const char *const tails[] = {", op_id = ", ", seq = "};
+    size_t n = strlen(name), i;
+    for (size_t k = 0; k < sizeof tails / sizeof *tails; k++) {
+        const char *p = strstr(name, tails[k]);
+        n = p && (size_t)(p - name) < n ? (size_t)(p - name) : n;
+    }
+    for (i = n; i && name[i - 1] >= '0' && name[i - 1] <= '9';)
         i--;
-    return i && i < n && name[i - 1] == '#' ? i - 1 : n;
+    return i > 1 && i < n && (name[i - 1] == '#' || name[i - 1] == ' ') ? i - 1 : n;
 }
 
 static uint32_t path_of(struct pathing *p, uint32_t row)
@@ -67,7 +71,7 @@ static uint32_t path_of(struct pathing *p, uint32_t row)
         }
     if (!*parent)
         parent = trace_string(p->f, domain);
-    size_t a = strlen(parent), n = p->plain ? plain_length(name) : strlen(name);
+    size_t a = strlen(parent), n = p->plain ? range_plain(name) : strlen(name);
     if (a + n + 2 > p->cap)
         p->buf = array_grow(p->buf, &p->cap, a + n + 2, 1);
     memcpy(p->buf, parent, a);

@@ -22,8 +22,11 @@ void nest_push(struct nest *s, uint32_t at);
 size_t nest_around(const struct nest *s, const struct event *ev, uint32_t at, uint32_t *out);
 void nest_free(struct nest *s);
 
+/* Length of a range's name without what differs from call to call: "#12", " 12" at its end, ", op_id = 12", ", seq = 12". */
+size_t range_plain(const char *name);
+
 /* By row number: the id in *paths of the innermost range around each host row, or the row's own path when it is a range;
- * 0: none. A path is domain/outer/inner, nesting within its domain. `plain`: "#N" at the end of names is left out. */
+ * 0: none. A path is domain/outer/inner, nesting within its domain. `plain`: names as by range_plain(). */
 uint32_t *range_paths(const struct trace *t, uint32_t file, bool plain, struct intern *paths, struct arena *a);
 
 /* By row number: 1 + the number of the host row that started a device row (same process and correlation); 0: no link. */

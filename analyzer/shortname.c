@@ -33,6 +33,21 @@ static size_t head_length(const char *name)
     return strlen(name);
 }
 
+/* cutlass::Kernel2<cutlass_80_wmma_..._align8>: the template's argument is the kernel. */
+static const char *inside_template(const char *from, size_t *n)
+{
+    bool wrapper = (*n == 6 && strncmp(from, "Kernel", 6) == 0) || (*n == 7 && strncmp(from, "Kernel2", 7) == 0);
+    if (!wrapper || from[*n] != '<')
+        return from;
+    const char *arg = from + *n + 1;
+    size_t m = strcspn(arg, "<>,( ");
+    if (!m)
+        return from;
+    from = last_part(arg, m);
+    *n = m - (size_t)(from - arg);
+    return from;
+}
+
 const char *short_name(const char *name, size_t *n)
 {
     size_t head = head_length(name);
@@ -40,6 +55,7 @@ const char *short_name(const char *name, size_t *n)
         head--;
     const char *from = last_part(name, head);
     *n = head - (size_t)(from - name);
+    from = inside_template(from, n);
     bool triton = strncmp(from, "triton_", 7) == 0;
     size_t digits = *n;
     while (triton && digits && isdigit((unsigned char)from[digits - 1]))

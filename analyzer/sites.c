@@ -1,5 +1,6 @@
 /* sites.c - call sites from own events, Python frames, ranges and API names. */
 #include "analyzer/sites.h"
+#include "analyzer/nest.h"
 #include "analyzer/waits.h"
 
 #include <stdlib.h>
@@ -143,31 +144,41 @@ static uint32_t named_id(struct sites *s, uint32_t name)
         if (parse_frame(text, &f)) {
             s->of_name[name] = 1 + place_id(s, f.path, f.npath, f.function, f.line);
         } else {
-            const char *api = wait_api(text, &n), *hash = memrchr(api, '#', n);
-            if (hash && hash > api && strspn(hash + 1, "0123456789") == n - (size_t)(hash + 1 - api))
-                n = (size_t)(hash - api);
-            s->of_name[name] = 1 + intern_id_n(s->names, api, n);
+            const char *api = wait_api(text, &n);
+            size_t plain = range_plain(api);
+            s->of_name[name] = 1 + intern_id_n(s->names, api, plain < n ? plain : n);
         }
     }
     return s->of_name[name] - 1;
 }
 
-/* Innermost user frame, else innermost range, else innermost frame of any code with a file; UINT32_MAX: none. */
+enum { USER_FRAME, USER_RANGE, OP_RANGE, ANY_FRAME, TELLS_NOTHING };
+
+/* How much a row around a call says of where it was made; less is more. */
+static int telling_rank(struct sites *s, uint32_t row)
+{
+    const struct event *ev = &s->f->d.ev[row];
+    struct frame f;
+    if (ev->kind == EV_RANGE)
+        return strncmp(trace_string(s->f, ev->name), "aten::", 6) == 0 ? OP_RANGE : USER_RANGE;
+    if (ev->kind != EV_FRAME)
+        return TELLS_NOTHING;
+    return user_frame(s, ev->name) ? USER_FRAME : parse_frame(trace_string(s->f, ev->name), &f) ? ANY_FRAME : TELLS_NOTHING;
+}
+
+/* Innermost user frame, else innermost range that is more than an operator's, and so on; UINT32_MAX: none. */
 static uint32_t telling(struct sites *s, const uint32_t *around, size_t n)
 {
-    const struct event *ev = s->f->d.ev;
-    uint32_t range = UINT32_MAX, frame = UINT32_MAX;
-    struct frame f;
-    for (size_t i = n; i-- > 0;) {
-        uint32_t name = ev[around[i]].name;
-        if (ev[around[i]].kind == EV_FRAME && user_frame(s, name))
-            return around[i];
-        if (ev[around[i]].kind == EV_RANGE && range == UINT32_MAX)
-            range = around[i];
-        if (ev[around[i]].kind == EV_FRAME && frame == UINT32_MAX && parse_frame(trace_string(s->f, name), &f))
-            frame = around[i];
+    uint32_t best = UINT32_MAX;
+    int rank = TELLS_NOTHING;
+    for (size_t i = n; i-- > 0 && rank != USER_FRAME;) {
+        int r = telling_rank(s, around[i]);
+        if (r < rank) {
+            rank = r;
+            best = around[i];
+        }
     }
-    return range != UINT32_MAX ? range : frame;
+    return best;
 }
 
 static uint32_t innermost_id(struct sites *s, const struct event *ev, const uint32_t *around, size_t n)

@@ -14,6 +14,7 @@
 struct bubble {
     int64_t drain, next; /* next: start of the thread's next work; next <= drain: none */
     uint32_t lane;       /* UINT32_MAX: no device */
+    bool waited;
 };
 
 struct lanecost {
@@ -122,11 +123,13 @@ static void cost_one(struct costing *c, struct wait *w, struct bubble *b, uint32
     }
     const struct lanecost *k = &c->lanes[b->lane];
     bool worked = drain_of(k->busy, call, &b->drain);
+    bool waited = worked && (w->class != SYNC_ALLOC || b->drain < call->end); /* an allocation beside work need not wait for it */
     w->stall_ns = ivl_within(k->idle, call->start, call->end);
     if (w->did_block < 0)
-        w->did_block = worked && (w->class != SYNC_ALLOC || b->drain < call->end);
-    b->next = worked ? next : INT64_MIN;
-    if (worked && !c->linked) { /* nothing says who launched what: the next work of the device */
+        w->did_block = waited;
+    b->waited = waited;
+    b->next = waited ? next : INT64_MIN;
+    if (waited && !c->linked) { /* nothing says who launched what: the next work of the device */
         size_t i = ivl_find(k->busy, b->drain);
         b->next = i < k->busy.n ? k->busy.v[i].start : INT64_MIN;
     }
@@ -136,13 +139,17 @@ static void cost_one(struct costing *c, struct wait *w, struct bubble *b, uint32
 static void cost_thread(struct costing *c, const struct thread_events *th, struct wait *v, struct bubble *b, size_t n)
 {
     uint32_t lane = lane_of_thread(c, th);
-    int64_t next = INT64_MIN;
+    int64_t next = INT64_MIN, later = INT64_MIN; /* later: start of the next wait, when nothing is launched in between */
     size_t i = th->n;
     while (n-- > 0) {
         for (; i && c->ev[th->ev[i - 1]].start >= c->ev[v[n].event].end; i--)
-            if (c->first[th->ev[i - 1]])
+            if (c->first[th->ev[i - 1]]) {
                 next = c->ev[c->first[th->ev[i - 1]] - 1].start;
-        cost_one(c, &v[n], &b[n], lane, next);
+                later = INT64_MIN;
+            }
+        cost_one(c, &v[n], &b[n], lane, later != INT64_MIN ? later : next);
+        if (b[n].waited)
+            later = c->ev[v[n].event].start;
     }
 }
 
