@@ -101,7 +101,7 @@ static bool set_up(struct tracefile *f, const char *journal, struct err *e)
 {
     char head[200];
     snprintf(head, sizeof head,
-             "PRAGMA page_size=8192; PRAGMA journal_mode=%s; PRAGMA synchronous=OFF; PRAGMA locking_mode=NORMAL; PRAGMA wal_autocheckpoint=8192;",
+             "PRAGMA page_size=8192; PRAGMA journal_mode=%s; PRAGMA synchronous=OFF; PRAGMA locking_mode=NORMAL; PRAGMA wal_autocheckpoint=512;",
              journal);
     return exec(f, head, e) && exec(f, "BEGIN", e) && exec(f, tracefile_schema, e) && write_kinds(f, e) && exec(f, "COMMIT", e) && prepare(f, e);
 }

@@ -1,7 +1,7 @@
 /* emitter.c - a program that reports as a device of ours does (schemas/activity.h), at a rate and on threads as told.
  *
  *     emitter [--threads N] [--rate EVENTS/s, all threads together; 0 as fast as it goes] [--seconds S | --events N a thread]
- *             [--end exit|_exit|abort|kill|fork|hang] [--beat] [--sites]
+ *             [--end exit|_exit|abort|kill|fork|hang] [--beat] [--spin]
  *
  * Prints what a recording must hold: "events N", and with --beat once in 10 ms the time of the last event of thread 0, in ns
  * since the start of the program. Costs are printed on stderr: ns of one report, clock readings left out.
@@ -23,7 +23,7 @@ static struct {
     long threads, events;
     double rate, seconds;
     const char *end;
-    bool beat;
+    bool beat, spin;
 } arg = {.threads = 1, .events = 1000, .end = "exit"};
 
 static activity_fn *report;
@@ -77,7 +77,8 @@ static void pace(long i, int64_t start)
     int64_t due = start + (int64_t)((double)i * 1e9 * (double)arg.threads / arg.rate);
     while (clock_now() < due) {
         struct timespec t = {0, 200000};
-        nanosleep(&t, NULL);
+        if (!arg.spin)
+            nanosleep(&t, NULL);
     }
 }
 
@@ -170,6 +171,9 @@ static error_t option(int key, char *value, struct argp_state *state)
     case 'b':
         arg.beat = true;
         return 0;
+    case 'f':
+        arg.spin = true;
+        return 0;
     }
     return ARGP_ERR_UNKNOWN;
 }
@@ -182,6 +186,7 @@ int main(int argc, char **argv)
                                                  {"events", 'n', "N", 0, "or how many, a thread", 0},
                                                  {"end", 'e', "HOW", 0, "how the program ends", 0},
                                                  {"beat", 'b', NULL, 0, "print times of events", 0},
+                                                 {"spin", 'f', NULL, 0, "full cores: threads that are early spin", 0},
                                                  {0}};
     struct argp argp = {.options = options, .parser = option};
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
