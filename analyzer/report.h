@@ -45,7 +45,7 @@ struct join {
     size_t order;                                      /* rows go by the larger side of this value, down */
     bool rate;                                         /* values[0] is also given per rank and step */
 };
-extern const struct join join_ops, join_waits, join_classes, join_kernels, join_comm, join_idle;
+extern const struct join join_ops, join_ops_by_api, join_waits, join_classes, join_kernels, join_comm, join_idle;
 
 /* *out is initialised here and freed by the caller. False when neither side has the source; *why (of the report) says so. */
 bool report_join(struct report *r, const struct join *j, const char *title, struct table *out, const char **why);
@@ -63,7 +63,7 @@ size_t report_sites(const struct table *joined, bool pair, struct arena *a, stru
 struct totals {
     struct cell steps;        /* of all ranks: what "per rank and step" divides host rows by */
     struct cell device_steps; /* of all devices: the same for device rows */
-    struct cell span_ns, busy_ns, kernel_ns, compute_ns, comm_ns, exposed_ns, copy_ns, set_ns;
+    struct cell span_ns, busy_ns, useful_ns, comm_wait_ns, kernel_ns, compute_ns, comm_ns, exposed_ns, copy_ns, set_ns;
     struct cell ops, op_ns, waits, wait_ns, bubble_ns;
 };
 struct totals report_totals(const struct side *s);

@@ -58,7 +58,7 @@ bool report_plot_syncs(struct report *r, const struct table *joined, enum plot_f
     size_t n = report_sites(joined, r->pair, &r->arena, &v);
     n = n < SITES_MOST ? n : SITES_MOST;
     for (size_t i = 0; i < n; i++)
-        sites[i] = (struct plot_site){arena_printf(&r->arena, "%s: %s", v[i].site, v[i].api), v[i].before_ns, v[i].after_ns, v[i].before_count,
-                                      v[i].after_count};
+        sites[i] = (struct plot_site){*v[i].api ? arena_printf(&r->arena, "%s: %s", v[i].site, v[i].api) : v[i].site, v[i].before_ns, v[i].after_ns,
+                                      v[i].before_count, v[i].after_count};
     return plot_syncs(sites, n, r->pair, f, &r->arena, out, e);
 }

@@ -22,6 +22,8 @@ struct totals report_totals(const struct side *s)
     struct totals t = {
         .span_ns = sum(s, RT_SUMMARY, "span_ns"),
         .busy_ns = sum(s, RT_SUMMARY, "busy_ns"),
+        .useful_ns = sum(s, RT_SUMMARY, "useful_busy_ns"),
+        .comm_wait_ns = sum(s, RT_SUMMARY, "comm_wait_ns"),
         .kernel_ns = sum(s, RT_SUMMARY, "kernel_sum_ns"),
         .compute_ns = sum(s, RT_SUMMARY, "compute_sum_ns"),
         .comm_ns = sum(s, RT_SUMMARY, "comm_sum_ns"),
@@ -67,10 +69,12 @@ static const struct line lines[] = {
     {"host time blocked (wait ledger)", FORM_TIME, AT(wait_ns), AT(steps)},
     {"device idle charged to syncs (bubble)", FORM_TIME, AT(bubble_ns), AT(steps)},
     {"device busy, % of the window", FORM_SHARE, AT(busy_ns), AT(span_ns)},
+    {"device useful (compute and copies), % of the window", FORM_SHARE, AT(useful_ns), AT(span_ns)},
     {"kernels, sum", FORM_TIME, AT(kernel_ns), AT(device_steps)},
     {"of these compute (not communication)", FORM_TIME, AT(compute_ns), AT(device_steps)},
     {"of these communication", FORM_TIME, AT(comm_ns), AT(device_steps)},
     {"communication exposed (not behind compute)", FORM_TIME, AT(exposed_ns), AT(device_steps)},
+    {"communication waiting for a peer", FORM_TIME, AT(comm_wait_ns), AT(device_steps)},
     {"copies, sum", FORM_TIME, AT(copy_ns), AT(device_steps)},
     {"fills (memset), sum", FORM_TIME, AT(set_ns), AT(device_steps)},
 };

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct join join_ops = {RT_OPS, {"site", "api"}, {"count", "blocked_ns"}, 0, true};
+const struct join join_ops = {RT_OPS, {"site"}, {"count", "blocked_ns"}, 0, true};
+const struct join join_ops_by_api = {RT_OPS, {"site", "api"}, {"count", "blocked_ns"}, 0, true};
 const struct join join_waits = {RT_WAITS, {"site", "api"}, {"count", "blocked_ns", "bubble_ns"}, 1, true};
 const struct join join_classes = {RT_CLASSES, {"name"}, {"calls", "total_ns"}, 1, false};
 const struct join join_kernels = {RT_KERNELS, {"name"}, {"calls", "total_ns"}, 1, false};

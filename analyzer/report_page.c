@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { TABLES_MOST = 16, ROWS_MOST = 40 };
+enum { TABLES_MOST = 16, ROWS_MOST = 30 };
 
 /* Tables stay with the page until it is written. */
 struct composer {
@@ -67,6 +67,11 @@ static bool section_syncs(struct composer *c, const struct table **ops, const st
         return false;
     put_table(c, *ops, "cpscope syncs --ledger op --format csv %s");
     put_table(c, *waits, "cpscope syncs --format csv %s");
+    if (*ops) {
+        page_fold(&c->p, "Op ledger by operator");
+        put_table(c, joined(c, &join_ops_by_api, "Op ledger: by call site and operator"), "cpscope syncs --ledger op --format csv %s");
+        page_unfold(&c->p);
+    }
     return true;
 }
 
@@ -147,6 +152,15 @@ static void section_provenance(struct composer *c)
     page_table(&c->p, t, (struct html_table_opts){0});
 }
 
+static const char *side_in_words(struct composer *c, const struct side *s)
+{
+    const char *backend = s->t.files[0].backend, *mode = tracedata_meta_get(&s->t.files[0].d, "mode"),
+               *route = tracedata_meta_get(&s->t.files[0].d, "route");
+    return arena_printf(&c->arena, "%s: %s backend%s, %zu rank%s%s%.60s%s%.40s", s->label, backend ? backend : "unknown",
+                        backend && strcmp(backend, "sim") == 0 ? " (modelled, not measured)" : "", s->t.nranks, s->t.nranks == 1 ? "" : "s",
+                        mode ? ", mode " : "", mode ? mode : "", route ? ", route " : "", route ? route : "");
+}
+
 static bool compose(struct composer *c, struct err *e)
 {
     const struct table *ops = NULL, *waits = NULL;
@@ -169,6 +183,10 @@ bool report_page(struct report *r, FILE *out, struct err *e)
     const char *after = r->after.t.files[0].name;
     page_init(&c.p, r->pair ? arena_printf(&c.arena, "cpscope: %s (before) against %s (after)", r->before.t.files[0].name, after)
                             : arena_printf(&c.arena, "cpscope: %s", after));
+    if (r->pair)
+        page_lead(&c.p, "%s; %s", side_in_words(&c, &r->before), side_in_words(&c, &r->after));
+    else
+        page_lead(&c.p, "%s", side_in_words(&c, &r->after));
     bool ok = compose(&c, e) && page_write(&c.p, out, e);
     for (size_t i = 0; i < c.n; i++)
         table_free(&c.tables[i]);

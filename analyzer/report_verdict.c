@@ -27,7 +27,7 @@ static const char *count_text(struct cell c, char buf[HUMAN_SIZE])
 
 static const char *time_text(struct cell c, char buf[HUMAN_SIZE])
 {
-    return c.kind ? human_ns((int64_t)c.r, buf) : "-";
+    return c.kind ? human_brief((int64_t)c.r, buf) : "-";
 }
 
 /* The op ledger where both sides have it and it says something, for it is what a framework's users read; else the waits. */
@@ -74,13 +74,16 @@ static size_t new_sites(const struct site_change *v, size_t n)
 static void point_site(struct page *p, const struct report *r, const char *lead, const struct site_change *c)
 {
     char b[HUMAN_SIZE], a[HUMAN_SIZE], tb[HUMAN_SIZE], ta[HUMAN_SIZE];
-    struct cell before = cell_real(rate(c->before_count, &r->before)), after = cell_real(rate(c->after_count, &r->after));
-    struct cell ns_b = cell_real(rate(c->before_ns, &r->before)), ns_a = cell_real(rate(c->after_ns, &r->after));
-    if (r->pair)
-        page_point(p, "%s: %.300s (%s): %s a rank and step before, %s after; blocked %s before, %s after", lead, c->site, c->api,
-                   count_text(before, b), count_text(after, a), time_text(ns_b, tb), time_text(ns_a, ta));
-    else
-        page_point(p, "%s: %.300s (%s): %s a rank and step, blocked %s", lead, c->site, c->api, count_text(after, a), time_text(ns_a, ta));
+    const char *who = *c->api ? arena_printf(&p->arena, "%.300s (%.80s)", c->site, c->api) : c->site;
+    struct cell after = cell_real(rate(c->after_count, &r->after)), ns_a = cell_real(rate(c->after_ns, &r->after));
+    if (r->pair) {
+        struct cell before = cell_real(rate(c->before_count, &r->before)), ns_b = cell_real(rate(c->before_ns, &r->before));
+        const char *was = c->before_count > 0 ? arena_printf(&p->arena, "%s (blocked %s)", count_text(before, b), time_text(ns_b, tb)) : "none";
+        const char *is = c->after_count > 0 ? arena_printf(&p->arena, "%s (blocked %s)", count_text(after, a), time_text(ns_a, ta)) : "none";
+        page_point(p, "%s: %.400s: per rank and step %s before, %s after", lead, who, was, is);
+    } else {
+        page_point(p, "%s: %.400s: %s per rank and step, blocked %s", lead, who, count_text(after, a), time_text(ns_a, ta));
+    }
 }
 
 static const struct site_change *worst_site(const struct site_change *v, size_t n)
@@ -133,6 +136,27 @@ static void point_step(struct page *p, const struct report *r, const struct tota
     if (before.kind && after.kind && before.r > 0)
         page_point(p, "The recorded step: %s before, %s after (%+.1f %% of before; %s)", time_text(before, x), time_text(after, y),
                    100 * (after.r - before.r) / before.r, how_times_count(r));
+}
+
+static int64_t gemm_calls(const struct side *s)
+{
+    const struct table *t = &s->tables[RT_CLASSES];
+    int name = s->missing[RT_CLASSES] ? -1 : table_column(t, "name"), calls = name < 0 ? -1 : table_column(t, "calls");
+    int64_t n = 0;
+    for (size_t i = 0; calls >= 0 && i < t->nrows; i++)
+        if (table_at(t, i)[name].kind == CELL_TEXT && strcmp(table_at(t, i)[name].s, "gemm") == 0)
+            n += table_at(t, i)[calls].i;
+    return n;
+}
+
+/* The model's own work: when it is the same, what changed is overhead. */
+static void point_gemm(struct page *p, const struct report *r)
+{
+    char x[HUMAN_SIZE];
+    int64_t before = gemm_calls(&r->before), after = gemm_calls(&r->after);
+    if (before > 0 && before == after)
+        page_point(p, "Unchanged: the matrix multiplications, %s calls on both sides: what changed is not the model's arithmetic",
+                   human_count(after, x));
 }
 
 static void pair_verdict(const struct report *r, const struct ledger *l, size_t added, struct page *p)
@@ -193,7 +217,8 @@ void report_verdict(struct report *r, const struct table *ops, const struct tabl
     pair_verdict(r, &l, new_sites(v, n), p);
     if (r->differ)
         return;
-    points_sites(p, r, v, n);
-    point_cost(p, r, &b, &a);
     point_step(p, r, &b, &a);
+    point_cost(p, r, &b, &a);
+    points_sites(p, r, v, n);
+    point_gemm(p, r);
 }

@@ -30,6 +30,22 @@ void html_text(const char *s, size_t most, FILE *out)
     }
 }
 
+/* As html_text, with places to break a line after the separators of paths and C names. */
+static void breakable(const char *s, size_t most, FILE *out)
+{
+    for (size_t n = 0; *s; n++) {
+        uint32_t cp;
+        if (n == most) {
+            fputs("\u2026", out);
+            return;
+        }
+        s += glyph_next(s, &cp);
+        put_char(cp, out);
+        if (*s && cp < 128 && cp && strchr("/:_,", (int)cp))
+            fputs("<wbr>", out);
+    }
+}
+
 static bool longer(const char *s, size_t most)
 {
     for (size_t n = 0; *s; n++) {
@@ -44,13 +60,13 @@ static bool longer(const char *s, size_t most)
 void html_name(const char *s, FILE *out)
 {
     if (!longer(s, HTML_NAME_MOST)) {
-        html_text(s, 0, out);
+        breakable(s, HTML_NAME_MOST, out);
         return;
     }
     fputs("<span class=\"cut\" title=\"", out);
     html_text(s, HTML_TITLE_MOST, out);
     fputs("\">", out);
-    html_text(s, HTML_NAME_MOST, out);
+    breakable(s, HTML_NAME_MOST, out);
     fputs("</span>", out);
 }
 
@@ -100,7 +116,11 @@ static void row(const struct table *t, const struct layout *l, size_t r, size_t 
     for (size_t i = 0; i < l->n; i++) {
         char buf[HUMAN_SIZE];
         fprintf(out, i == name ? "<th scope=\"row\" class=\"%s\">" : "<td class=\"%s\">", class_of(&l->columns[i].human));
-        html_name(human_cell(&l->columns[i].human, table_at(t, r)[l->columns[i].column], buf), out);
+        const char *text = human_cell(&l->columns[i].human, table_at(t, r)[l->columns[i].column], buf);
+        if (*class_of(&l->columns[i].human) == 't')
+            html_name(text, out);
+        else
+            html_text(text, 0, out);
         fputs(i == name ? "</th>" : "</td>", out);
     }
     fputs("</tr>\n", out);

@@ -70,6 +70,28 @@ const char *human_ns(int64_t ns, char buf[HUMAN_SIZE])
     return buf;
 }
 
+const char *human_brief(int64_t ns, char buf[HUMAN_SIZE])
+{
+    static const struct {
+        double size;
+        const char *symbol;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    size_t u = 0;
+    double m = fabs((double)ns);
+    while (u < 3 && m < 0.9995 * units[u].size)
+        u++;
+    double v = (double)ns / units[u].size;
+    int decimals = u == 3 || fabs(v) >= 99.95 ? 0 : fabs(v) >= 9.995 ? 1 : 2;
+    char whole[HUMAN_SIZE];
+    if (!ns)
+        snprintf(buf, HUMAN_SIZE, "0 ms");
+    else if (fabs(v) >= 1000)
+        snprintf(buf, HUMAN_SIZE, "%.*s %s", HUMAN_SIZE - 4, human_count(llround(v), whole), units[u].symbol);
+    else
+        snprintf(buf, HUMAN_SIZE, "%.*f %s", decimals, v, units[u].symbol);
+    return buf;
+}
+
 static int64_t cell_whole(struct cell c)
 {
     if (c.kind == CELL_REAL)

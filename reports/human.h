@@ -33,6 +33,9 @@ const char *human_cell(const struct human *h, struct cell c, char buf[HUMAN_SIZE
 const char *human_count(int64_t n, char buf[HUMAN_SIZE]);
 const char *human_ns(int64_t ns, char buf[HUMAN_SIZE]);
 
+/* For sentences: three digits and the unit, "22.7 s", "943 ms", "1.50 us", "0 ms". */
+const char *human_brief(int64_t ns, char buf[HUMAN_SIZE]);
+
 /* The heading of column c: "blocked (ms)" for blocked_ns; buf holds any name up to 64 characters, longer ones are cut. */
 const char *human_heading(const struct table *t, size_t c, char buf[2 * HUMAN_SIZE]);
 

@@ -32,6 +32,14 @@ static const char *vtext(struct arena *a, const char *fmt, va_list ap)
     return kept;
 }
 
+void page_lead(struct page *p, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    p->lead = vtext(&p->arena, fmt, ap);
+    va_end(ap);
+}
+
 void page_verdict(struct page *p, enum page_tone tone, const char *fmt, ...)
 {
     va_list ap;
@@ -94,6 +102,15 @@ void page_unfold(struct page *p)
 static void put_title(const struct page *p, FILE *out)
 {
     html_text(p->title, 0, out);
+}
+
+static void put_lead(const struct page *p, FILE *out)
+{
+    if (!p->lead)
+        return;
+    fputs("<p>", out);
+    html_text(p->lead, 0, out);
+    fputs("</p>", out);
 }
 
 static void put_palette(const struct page *p, FILE *out)
@@ -214,8 +231,9 @@ static void put_body(const struct page *p, FILE *out)
 static const struct hole {
     const char *name;
     void (*put)(const struct page *p, FILE *out);
-} holes[] = {{"title", put_title}, {"palette", put_palette}, {"css", put_css},         {"nav", put_nav},
-             {"body", put_body},   {"script", put_script},   {"version", put_version}, {0}};
+} holes[] = {{"title", put_title},   {"lead", put_lead},       {"palette", put_palette},
+             {"css", put_css},       {"nav", put_nav},         {"body", put_body},
+             {"script", put_script}, {"version", put_version}, {0}};
 
 static const struct hole *hole_at(const char *name)
 {

@@ -22,7 +22,7 @@ struct page_part {
 };
 
 struct page {
-    const char *title;
+    const char *title, *lead; /* lead: a line below the title; NULL: none */
     enum page_tone tone;
     const char *verdict; /* NULL: none */
     struct page_part *points;
@@ -35,6 +35,7 @@ struct page {
 void page_init(struct page *p, const char *title);
 void page_free(struct page *p);
 
+void page_lead(struct page *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void page_verdict(struct page *p, enum page_tone tone, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void page_point(struct page *p, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* a line below the verdict */
 

@@ -1,12 +1,12 @@
 'use strict';
 /* Sorting by heading and a filter for long tables. The page is whole without it. */
 (() => {
+  const scale = { ns: 1e-9, us: 1e-6, ms: 1e-3 };
   const number = (s) => {
     const t = s.trim().replace(/,/g, '');
     if (t === '-') return null;
-    const small = /^[<>]/.test(t);
-    const v = Number(small ? t.slice(1) : t);
-    return Number.isNaN(v) ? t : small ? v / 2 : v;
+    const m = t.match(/^([<>]?)([-+]?[\d.]+(?:e[-+]?\d+)?)(?: (ns|us|ms|s|%|points))?$/);
+    return m ? Number(m[2]) * (m[1] ? 0.5 : 1) * (scale[m[3]] || 1) : t;
   };
   const compare = (a, b, down) => {
     if (a === null || b === null) return (a === null) - (b === null);
@@ -46,6 +46,6 @@
       th.append(button);
       button.addEventListener('click', () => sort(table, th));
     }
-    if (rows.length > 12) filter(table, table.parentElement);
+    if (rows.length > 16) filter(table, table.parentElement);
   }
 })();

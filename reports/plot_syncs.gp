@@ -10,7 +10,7 @@ set xtics nomirror out
 set xlabel sprintf("host time blocked (%s)", unit)
 unset ytics
 set border 1
-set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1.2 width -2 maxrows 1
+set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1.2 width 1 maxrows 1
 set style fill solid 1.0 noborder
 h = pair ? 0.19 : 0.32
 d = pair ? 0.2 : 0

@@ -99,7 +99,8 @@ static char *tags_of(const char *html)
         const char *end = p + 1;
         while (*end && !strchr(" \t\n<>", *end))
             end++;
-        fprintf(out, "%.*s ", (int)(end - p), p);
+        if (strncmp(p, "<wbr", 4) != 0) /* a place to break a line: as many as the name has separators */
+            fprintf(out, "%.*s ", (int)(end - p), p);
         p = end;
     }
     fclose(out);
@@ -180,7 +181,7 @@ TEST(plots_are_repeatable_and_inert)
     assert_int_equal(p.n, again.n);
     assert_memory_equal(p.data, again.data, p.n);
     assert_true(strncmp(p.data, "<svg", 4) == 0);
-    static const char *const musts[] = {"61,440 x, 2,417.600 ms",      "none",         "host time blocked (ms)", "before", "after",
+    static const char *const musts[] = {"61,440 x, 2,417.600 ms",   "none",         "host time blocked (ms)", "before", "after",
                                         "&lt;script>'touch pwned'", "{/Symbol a}^2"};
     static const char *const nevers[] = {"<script", "<title", "Gnuplot", "GNUPLOT", " id=", "http:", "'black'", "\"black\""};
     for (size_t i = 0; i < sizeof musts / sizeof *musts; i++)

@@ -58,6 +58,28 @@ TEST(counts_bytes_shares_and_reals)
     assert_string_equal(shown(UNIT_REAL, cell_real(-2.25), none), "-2.250");
 }
 
+TEST(sentences_get_three_digits)
+{
+    static const struct {
+        int64_t ns;
+        const char *want;
+    } cases[] = {{0, "0 ms"},
+                 {7, "7 ns"},
+                 {1500, "1.50 us"},
+                 {999499, "999 us"},
+                 {999600, "1.00 ms"},
+                 {943500000, "944 ms"},
+                 {12345678, "12.3 ms"},
+                 {1000000000, "1.00 s"},
+                 {22731406000, "22.7 s"},
+                 {-5000, "-5.00 us"},
+                 {INT64_C(4000000000000), "4,000 s"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char buf[HUMAN_SIZE];
+        assert_string_equal(human_brief(cases[i].ns, buf), cases[i].want);
+    }
+}
+
 /* Grouping only adds commas, in the right places. */
 TEST(grouping_keeps_the_digits)
 {
@@ -120,5 +142,5 @@ TEST(layout_says_once_what_is_the_same_and_what_is_missing)
     arena_free(&a);
 }
 
-UNIT_MAIN(UNIT(times_share_the_unit_of_the_largest), UNIT(counts_bytes_shares_and_reals), UNIT(grouping_keeps_the_digits),
-          UNIT(before_and_after_have_one_unit), UNIT(layout_says_once_what_is_the_same_and_what_is_missing))
+UNIT_MAIN(UNIT(times_share_the_unit_of_the_largest), UNIT(counts_bytes_shares_and_reals), UNIT(sentences_get_three_digits),
+          UNIT(grouping_keeps_the_digits), UNIT(before_and_after_have_one_unit), UNIT(layout_says_once_what_is_the_same_and_what_is_missing))
