@@ -274,7 +274,7 @@ static void closing_note(const struct args *args, int64_t began, struct arena *a
     if (!outname_varies(args->out)) /* with a star in it the first pattern finds these as well */
         n += written(later, began, a, &name);
     if (n == 0)
-        fprintf(stderr, "cpscope record: %s had no events that can be recorded (no device of cpbench, no NVTX range): no file was written\n",
+        fprintf(stderr, "cpscope record: no file was written: %s had no events to record (no device of cpbench, no NVTX range)\n",
                 args->program.v[0]);
     else if (n > 1)
         fprintf(stderr, "cpscope record: wrote %s and %zu more\n", name, n - 1);

@@ -187,7 +187,7 @@ void ranges_end(struct recorder *r)
     say_open(r, n, "at the end");
     int64_t odd = atomic_exchange(&unbalanced, 0);
     char text[100];
-    snprintf(text, sizeof text, "%lld pops of ranges had no push: left out", (long long)odd);
+    snprintf(text, sizeof text, "pops of ranges without a push: %lld, left out", (long long)odd);
     if (odd)
         recorder_degraded(r, text);
 }

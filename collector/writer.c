@@ -54,8 +54,10 @@ static void release(pthread_mutex_t *m)
 static void stand_aside(struct writer *w, const char *why)
 {
     char text[1100];
+    int64_t now = clock_now() - w->d.t0;
     snprintf(text, sizeof text, "%s; recording stops here", why);
     recorder_say(text);
+    tracedata_loss(&w->d, "recording stopped: the file could not be written", -1, now, now);
     atomic_store(&w->r->generation, RINGS_CLOSED);
     w->broken = true;
 }
@@ -75,7 +77,8 @@ static void memory_ended(void)
 {
     if (held)
         release(held);
-    stand_aside(current, "out of memory");
+    recorder_say("out of memory; recording stops here");
+    atomic_store(&current->r->generation, RINGS_CLOSED);
     end(current->r);
     pthread_exit(NULL);
 }
