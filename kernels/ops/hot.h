@@ -1,28 +1,19 @@
 /* hot.h - for the inner loops of kernel bodies: compiled per vector width, and the few functions they share.
  *
  * HOT compiles a function for AVX-512, AVX2 and the baseline; the loader picks one. No contraction and no reordering is
- * allowed, so all of them give the same bits. Sanitizers cannot run before the loader does: there HOT is nothing.
+ * allowed, so all of them give the same bits. It is nothing under sanitizers, whose code cannot run before the loader has
+ * picked, and with clang, whose clones cannot be called from other files.
  */
 #pragma once
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HOT_PLAIN
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
-#define HOT_PLAIN
-#endif
-
-#ifdef HOT_PLAIN
-#define HOT
-#elif defined(__clang__)
-#define HOT __attribute__((target_clones("avx512f", "avx2", "default")))
-#else /* gcc's -O2 leaves loops of unknown length alone */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* gcc's -O2 leaves loops of unknown length alone, unless it is told to count the cost. */
 #define HOT __attribute__((target_clones("avx512f", "avx2", "default"), optimize("vect-cost-model=dynamic")))
+#else
+#define HOT
 #endif
 
 /* Must become part of the HOT function around it: a call would be to baseline code. */

@@ -17,21 +17,27 @@ static yajl_val val(const struct jtree *v)
     return (yajl_val)(uintptr_t)v;
 }
 
+/* The character behind the string that starts at p, or the end of the text. */
+static const char *skip_string(const char *p)
+{
+    for (p++; *p && *p != '"'; p++)
+        if (*p == '\\' && p[1])
+            p++;
+    return *p ? p + 1 : p;
+}
+
 static bool shallow(const char *p)
 {
     int depth = 0;
-    bool text = false;
-    for (; *p; p++) {
-        if (text && *p == '\\' && p[1])
-            p++;
-        else if (*p == '"')
-            text = !text;
-        else if (!text && (*p == '[' || *p == '{') && ++depth > DEPTH_MAX)
-            return false;
-        else if (!text && (*p == ']' || *p == '}'))
-            depth--;
+    while (*p && depth <= DEPTH_MAX) {
+        if (*p == '"') {
+            p = skip_string(p);
+            continue;
+        }
+        depth += (*p == '[' || *p == '{') - (*p == ']' || *p == '}');
+        p++;
     }
-    return true;
+    return depth <= DEPTH_MAX;
 }
 
 struct jtree *jtree_parse(const char *text, const char *name, struct err *e)
