@@ -12,6 +12,25 @@
  * Device memory is not for the host: mode code reads it only through the host-read ops (hostread.h) or dev_copy_*, even
  * where the cpu backend would let it peek. Kernel bodies run on the device and may.
  *
+ * What one call announces (host rows are of the calling thread and share the correlation id of the work):
+ *
+ *   | call                 | host row (runtime)       | wait class | on the stream            |
+ *   | dev_launch           | deviceLaunchKernel       |            | kernel, the kernel's name |
+ *   | a collective         | deviceLaunchKernel       |            | comm, "group_function"   |
+ *   | dev_set_async        | deviceMemsetAsync        |            | memset "Memset"          |
+ *   | dev_copy_async       | deviceMemcpyAsync        |            | memcpy "Memcpy DtoD"     |
+ *   | dev_upload_async     | deviceMemcpyAsync        |            | memcpy "Memcpy HtoD"     |
+ *   | dev_upload           | deviceMemcpy             | copy       | memcpy "Memcpy HtoD"     |
+ *   | dev_download         | deviceMemcpy             | copy       | memcpy "Memcpy DtoH"     |
+ *   | dev_stream_sync      | deviceStreamSynchronize  | stream     |                          |
+ *   | dev_device_sync      | deviceSynchronize        | device     |                          |
+ *   | dev_event_sync       | deviceEventSynchronize   | event      |                          |
+ *   | dev_event_record     | deviceEventRecord        |            |                          |
+ *   | dev_stream_wait_event | deviceStreamWaitEvent   |            | sync "Stream Wait Event" |
+ *
+ * A wait blocked (did_block) when work of the stream, device or event was unfinished as the call was made; the copy of a
+ * blocking copy is not counted as such. A range is one range row at its pop, a mark one of no length.
+ *
  * No function here fails for reasons of the caller's data: misuse is an assert; running out of memory ends the program
  * with a line and status 3.
  */
