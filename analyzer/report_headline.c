@@ -124,27 +124,32 @@ static const struct column pair_columns[] = {
 static const struct column apart_columns[] = {{"metric", UNIT_TEXT}, {"before", UNIT_TEXT}, {"after", UNIT_TEXT}, {0}};
 static const struct column one_columns[] = {{"metric", UNIT_TEXT}, {"this run", UNIT_TEXT}, {0}};
 
+/* A line that neither side has is left out; absent on one side is "-". */
+static void put_line(const struct report *r, const struct line *l, const struct totals *b, const struct totals *a, struct table *out)
+{
+    struct cell before = number(l, b), after = number(l, a);
+    if (!before.kind && !after.kind)
+        return;
+    struct cell *row = table_row(out);
+    row[0] = cell_text(l->metric);
+    if (!r->pair) {
+        row[1] = shown(l, after, out);
+        return;
+    }
+    row[1] = shown(l, before, out);
+    row[2] = shown(l, after, out);
+    if (!r->differ)
+        row[3] = change(l, before, after, out);
+}
+
 void report_headline(struct report *r, struct table *out)
 {
     struct totals b = {0}, a = report_totals(&r->after);
     if (r->pair)
         b = report_totals(&r->before);
     table_init(out, "headline", r->pair ? "Before and after" : "The step", !r->pair ? one_columns : r->differ ? apart_columns : pair_columns);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        struct cell before = r->pair ? number(&lines[i], &b) : (struct cell){0}, after = number(&lines[i], &a);
-        if (!before.kind && !after.kind)
-            continue;
-        struct cell *row = table_row(out);
-        row[0] = cell_text(lines[i].metric);
-        if (!r->pair) {
-            row[1] = shown(&lines[i], after, out);
-            continue;
-        }
-        row[1] = shown(&lines[i], before, out);
-        row[2] = shown(&lines[i], after, out);
-        if (!r->differ)
-            row[3] = change(&lines[i], before, after, out);
-    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        put_line(r, &lines[i], &b, &a, out);
     bool whole = r->after.units.whole || (r->pair && r->before.units.whole);
     table_note(out, "means per rank and step, of device work per device and step%s", whole ? " (no steps found: a rank's window counts as one)" : "");
     if (r->pair && !r->differ)

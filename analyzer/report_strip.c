@@ -94,26 +94,33 @@ static size_t lane_of(const struct busy_stream *v, size_t n, uint32_t stream)
     return k;
 }
 
-static void add_device(struct strip *s, const struct lane *l, const char *who)
+static void fill_lanes(struct strip *s, const struct lane *l, const struct busy_stream *v, size_t n, size_t first)
 {
     static const uint8_t shades[] = {[WORK_COMPUTE] = SHADE_COMPUTE, [WORK_COMM] = SHADE_COMM, [WORK_COPY] = SHADE_COPY, [WORK_SET] = SHADE_COPY};
     const struct trace_file *f = &s->t->files[l->file];
-    struct busy_stream v[DEVICE_STREAMS_MOST];
-    size_t n = streams_of(s, l, v), lanes = n > STREAMS_MOST ? STREAMS_MOST + 1 : n, first = s->n;
-    for (size_t k = 0; k < lanes && s->n < LANES_MOST; k++, s->n++) {
-        struct plot_lane *p = &s->lanes[s->n];
-        *p = (struct plot_lane){.ns = {bins(s), bins(s), bins(s)}};
-        if (k == STREAMS_MOST)
-            p->label = arena_printf(s->a, "%s, %zu more streams", who, n - STREAMS_MOST);
-        else
-            p->label = arena_printf(s->a, "%s, stream %" PRId64, who, v[k].id < f->d.nstreams ? f->d.streams[v[k].id].native : -1);
-    }
     for (size_t i = 0; i < l->n; i++) {
         const struct event *x = &f->d.ev[l->ev[i]];
         size_t k = first + lane_of(v, n, x->stream);
         if (x->end > s->start && x->start < s->end && k < s->n)
             spread(s, s->lanes[k].ns[shades[trace_work(f, x)]], x->start, x->end);
     }
+}
+
+static const char *stream_label(const struct strip *s, const struct lane *l, const char *who, const struct busy_stream *v, size_t n, size_t k)
+{
+    const struct tracedata *d = &s->t->files[l->file].d;
+    if (k == STREAMS_MOST)
+        return arena_printf(s->a, "%s, %zu more streams", who, n - STREAMS_MOST);
+    return arena_printf(s->a, "%s, stream %" PRId64, who, v[k].id < d->nstreams ? d->streams[v[k].id].native : -1);
+}
+
+static void add_device(struct strip *s, const struct lane *l, const char *who)
+{
+    struct busy_stream v[DEVICE_STREAMS_MOST];
+    size_t n = streams_of(s, l, v), lanes = n > STREAMS_MOST ? STREAMS_MOST + 1 : n, first = s->n;
+    for (size_t k = 0; k < lanes && s->n < LANES_MOST; k++, s->n++)
+        s->lanes[s->n] = (struct plot_lane){.label = stream_label(s, l, who, v, n, k), .ns = {bins(s), bins(s), bins(s)}};
+    fill_lanes(s, l, v, n, first);
 }
 
 /* ---- the host ---- */

@@ -63,11 +63,16 @@ static double rate(int64_t n, const struct side *s)
     return n > 0 && steps ? (double)n / (double)steps : 0;
 }
 
+static bool is_new(const struct site_change *c)
+{
+    return c->before_count == 0 && c->after_count > 0;
+}
+
 static size_t new_sites(const struct site_change *v, size_t n)
 {
     size_t found = 0;
     for (size_t i = 0; i < n; i++)
-        found += v[i].before_count == 0 && v[i].after_count > 0;
+        found += is_new(&v[i]);
     return found;
 }
 
@@ -95,17 +100,26 @@ static const struct site_change *worst_site(const struct site_change *v, size_t 
     return worst;
 }
 
+static double moved_by(const struct report *r, const struct site_change *c)
+{
+    return fabs(rate(c->after_count, &r->after) - rate(c->before_count, &r->before));
+}
+
+static const struct site_change *most_moved(const struct report *r, const struct site_change *v, size_t n)
+{
+    const struct site_change *most = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (moved_by(r, &v[i]) > 0 && (!most || moved_by(r, &v[i]) > moved_by(r, most)))
+            most = &v[i];
+    return most;
+}
+
 /* The site whose count moved most, the first new one, and the one that blocks longest now. */
 static void points_sites(struct page *p, const struct report *r, const struct site_change *v, size_t n)
 {
-    const struct site_change *moved = NULL, *added = NULL, *worst = worst_site(v, n);
-    for (size_t i = 0; i < n; i++) {
-        double change = fabs(rate(v[i].after_count, &r->after) - rate(v[i].before_count, &r->before));
-        if (r->pair && change > 0 && (!moved || change > fabs(rate(moved->after_count, &r->after) - rate(moved->before_count, &r->before))))
-            moved = &v[i];
-        if (r->pair && !added && v[i].before_count == 0 && v[i].after_count > 0)
-            added = &v[i];
-    }
+    const struct site_change *moved = r->pair ? most_moved(r, v, n) : NULL, *added = NULL, *worst = worst_site(v, n);
+    for (size_t i = n; r->pair && i-- > 0;)
+        added = is_new(&v[i]) ? &v[i] : added;
     if (moved)
         point_site(p, r, "Changed most", moved);
     if (added && added != moved)
@@ -159,32 +173,52 @@ static void point_gemm(struct page *p, const struct report *r)
                    human_count(after, x));
 }
 
-static void pair_verdict(const struct report *r, const struct ledger *l, size_t added, struct page *p)
+static void judge(const struct ledger *l, size_t added, struct page *p)
 {
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
-    double b = l->before.kind ? l->before.r : 0, a = l->after.kind ? l->after.r : 0;
+    double b = l->before.r, a = l->after.r;
+    const char *was = count_text(l->before, x), *is = count_text(l->after, y);
+    if (a > b)
+        page_verdict(p, TONE_BAD, "Host-device syncs per rank and step rose from %s to %s (%s).", was, is, l->name);
+    else if (added)
+        page_verdict(p, TONE_BAD, "Host-device syncs at %zu site%s that had none before (%s); in all, per rank and step, %s before and %s after.",
+                     added, added == 1 ? "" : "s", l->name, was, is);
+    else if (a < b)
+        page_verdict(p, TONE_GOOD, "Host-device syncs per rank and step fell from %s to %s (%s).", was, is, l->name);
+    else
+        page_verdict(p, TONE_NEUTRAL, "Host-device syncs are unchanged: %s per rank and step (%s).", is, l->name);
+}
+
+static void pair_verdict(const struct report *r, const struct ledger *l, size_t added, struct page *p)
+{
     if (r->differ)
         page_verdict(p, TONE_UNDECIDED, "The two runs are %s. Both are shown; nothing is judged.", r->differ);
     else if (!l->before.kind || !l->after.kind)
         page_verdict(p, TONE_UNDECIDED, "Host-device syncs are not recorded on both sides, so nothing is judged.");
-    else if (b == a && !added)
-        page_verdict(p, TONE_NEUTRAL, "Host-device syncs are unchanged: %s per rank and step (%s).", count_text(l->after, x), l->name);
-    else if (a <= b && !added)
-        page_verdict(p, TONE_GOOD, "Host-device syncs per rank and step fell from %s to %s (%s).", count_text(l->before, x), count_text(l->after, y),
-                     l->name);
-    else if (a > b)
-        page_verdict(p, TONE_BAD, "Host-device syncs per rank and step rose from %s to %s (%s)%s.", count_text(l->before, x), count_text(l->after, y),
-                     l->name, added ? ", at sites that had none" : "");
     else
-        page_verdict(p, TONE_BAD, "%zu site%s did not synchronise before (%s); in all, syncs per rank and step went from %s to %s.", added,
-                     added == 1 ? "" : "s that", l->name, count_text(l->before, x), count_text(l->after, y));
+        judge(l, added, p);
 }
 
-static void one_verdict(const struct report *r, const struct ledger *l, const struct totals *a, const struct site_change *v, size_t n, struct page *p)
+static void point_shares(const struct report *r, const struct totals *a, struct page *p)
 {
-    const struct site_change *worst = worst_site(v, n);
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
     struct cell blocked = per(a->wait_ns, a->steps), span = per(a->span_ns, a->device_steps);
+    if (blocked.kind && span.kind && span.r > 0)
+        page_point(p, "Blocked in device waits: %s of the %s step, %.1f %% of it (mean of ranks, wait ledger)", time_text(blocked, x),
+                   time_text(span, y), 100 * blocked.r / span.r);
+    if (!a->span_ns.kind || !a->span_ns.i)
+        return;
+    if (a->busy_ns.kind)
+        page_point(p, "The device works %.1f %% of the window%s", 100.0 * (double)a->busy_ns.i / (double)a->span_ns.i,
+                   r->after.t.nlanes > 1 ? " (mean of devices)" : "");
+    if (a->exposed_ns.kind)
+        page_point(p, "Communication not hidden behind compute: %.1f %% of the window", 100.0 * (double)a->exposed_ns.i / (double)a->span_ns.i);
+}
+
+static void one_verdict(const struct ledger *l, const struct site_change *v, size_t n, struct page *p)
+{
+    char x[HUMAN_SIZE];
+    const struct site_change *worst = worst_site(v, n);
     if (!l->after.kind)
         page_verdict(p, TONE_NEUTRAL, "This trace holds no host calls: what the step waits for on the host cannot be said.");
     else if (l->after.r == 0)
@@ -192,14 +226,6 @@ static void one_verdict(const struct report *r, const struct ledger *l, const st
     else
         page_verdict(p, TONE_NEUTRAL, "The host synchronises with the device %s times per rank and step (%s)%s%.200s.", count_text(l->after, x),
                      l->name, worst ? ", longest at " : "", worst ? worst->site : "");
-    if (blocked.kind && span.kind && span.r > 0)
-        page_point(p, "Blocked in device waits: %s of the %s step, %.1f %% of it (mean of ranks, wait ledger)", time_text(blocked, x),
-                   time_text(span, y), 100 * blocked.r / span.r);
-    if (a->busy_ns.kind && a->span_ns.kind && a->span_ns.i)
-        page_point(p, "The device works %.1f %% of the window%s", 100.0 * (double)a->busy_ns.i / (double)a->span_ns.i,
-                   r->after.t.nlanes > 1 ? " (mean of devices)" : "");
-    if (a->exposed_ns.kind && a->span_ns.kind && a->span_ns.i)
-        page_point(p, "Communication not hidden behind compute: %.1f %% of the window", 100.0 * (double)a->exposed_ns.i / (double)a->span_ns.i);
 }
 
 void report_verdict(struct report *r, const struct table *ops, const struct table *waits, struct page *p)
@@ -210,7 +236,8 @@ void report_verdict(struct report *r, const struct table *ops, const struct tabl
     struct site_change *v = NULL;
     size_t n = of && of->columns ? report_sites(of, r->pair, &r->arena, &v) : 0;
     if (!r->pair) {
-        one_verdict(r, &l, &a, v, n, p);
+        one_verdict(&l, v, n, p);
+        point_shares(r, &a, p);
         points_sites(p, r, v, n);
         return;
     }

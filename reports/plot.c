@@ -90,20 +90,30 @@ static bool take(int fd, struct bytes *b)
     return b->n < OUTPUT_MOST;
 }
 
-static void converse(struct child *c, const char *text, size_t n, struct bytes *got)
+struct outgoing {
+    const char *text;
+    size_t n, sent;
+};
+
+/* Sends what the child takes now; false when there is no more to send, or nobody to send it to. */
+static bool give(int fd, struct outgoing *o)
 {
-    size_t sent = 0;
+    ssize_t w = send(fd, o->text + o->sent, o->n - o->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (w < 0)
+        return errno == EAGAIN || errno == EINTR;
+    o->sent += (size_t)w;
+    return o->sent < o->n;
+}
+
+static void converse(struct child *c, struct outgoing o, struct bytes *got)
+{
     for (bool open = true; open;) {
         struct pollfd p[] = {{c->out, POLLIN, 0}, {c->in, POLLOUT, 0}};
         if (poll(p, c->in >= 0 ? 2 : 1, -1) < 0 && errno != EINTR)
             break;
-        if (c->in >= 0 && p[1].revents) {
-            ssize_t w = send(c->in, text + sent, n - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-            sent += w > 0 ? (size_t)w : 0;
-            if (sent == n || (w < 0 && errno != EAGAIN && errno != EINTR)) {
-                close(c->in);
-                c->in = -1;
-            }
+        if (c->in >= 0 && p[1].revents && !give(c->in, &o)) {
+            close(c->in);
+            c->in = -1;
         }
         if (p[0].revents)
             open = take(c->out, got);
@@ -136,7 +146,7 @@ bool plot_run(const char *script, const char *data, size_t n, int width, int hei
     struct bytes got = {0};
     bool ok = start(&c, e);
     if (ok) {
-        converse(&c, text, size, &got);
+        converse(&c, (struct outgoing){text, size, 0}, &got);
         ok = ended_well(c.pid) && got.n;
         if (!ok)
             fail(e, ERR_FAIL, "gnuplot could not draw %s: is it version 5.4 or later, with svg and pngcairo?", script);

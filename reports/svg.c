@@ -72,26 +72,30 @@ static void head_line(struct cleaner *c, const char *line, size_t n)
     }
 }
 
-static void body_line(struct cleaner *c, const char *line, size_t n)
+/* Is this a line of what nobody sees? */
+static bool useless(struct cleaner *c, const char *line, size_t n)
 {
-    if (has(line, n, "<text>")) {
-        flush_group(c);
-        fwrite(line, 1, n, c->out);
-        return;
-    }
     if (has(line, n, "<defs>"))
         c->in_defs = true;
     bool skip = c->in_defs || has(line, n, "<title>Gnuplot") || has(line, n, "<desc>") || n == 1;
     if (has(line, n, "</defs>"))
         c->in_defs = false;
-    if (skip)
+    return skip;
+}
+
+static void body_line(struct cleaner *c, const char *line, size_t n)
+{
+    bool content = has(line, n, "<text>");
+    if (!content && useless(c, line, n))
         return;
     if (c->group && n == 5 && memcmp(line, "</g>", 4) == 0) {
         c->group = NULL; /* opened and closed with nothing between: both go */
         return;
     }
     flush_group(c);
-    if (has(line, n, "<g id="))
+    if (content)
+        fwrite(line, 1, n, c->out);
+    else if (has(line, n, "<g id="))
         fputs("<g>\n", c->out);
     else if (has(line, n, "<g fill=\"none\"") && line[n - 2] == '>')
         c->group = line, c->ngroup = n;
