@@ -1,6 +1,6 @@
 /* test_modes_layer.c - a layer is what its definition says: outputs against a double oracle, gradients against central
  * differences of it, in every mode; and against the reference vectors where they are at hand. */
-#include "layer_oracle.h"
+#include "mode_oracle.h"
 #include "modes_run.h"
 
 #include "kernels/vectors/layer.h"
