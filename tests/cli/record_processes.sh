@@ -30,10 +30,11 @@ for how in _exit abort kill; do
     rm -f a.sqlite*
 done
 echo "- errors of the file do not reach the program"
+why() { sed 's/cpscope: .*a.sqlite: cannot write: .*;/cpscope: a.sqlite: cannot write: (why);/' | sort; }
 mkdir locked
-r -o locked/a.sqlite -- sh -c 'rm -r locked; ./emitter -n 100'
+r -o locked/a.sqlite -- sh -c 'rm -r locked; ./emitter -n 100' | why
 for blocks in 200 8000; do # of 512 bytes: not even the start of the file; some of it
-    r -o a.sqlite -- sh -c "ulimit -f $blocks; ./emitter -n 600000 -r 300000" | sed 's/cpscope: .*a.sqlite: cannot write: .*;/cpscope: a.sqlite: cannot write: (why);/'
-    [ ! -e a.sqlite ] || sqlite3 a.sqlite "PRAGMA integrity_check; SELECT count(*) > 10000 FROM event; SELECT count(*) FROM meta WHERE key = 'clean_end'" | tr '\n' ' '
+    r -o a.sqlite -- sh -c "ulimit -f $blocks; ./emitter -n 600000 -r 300000" | why
+    [ ! -e a.sqlite ] || sqlite3 a.sqlite "PRAGMA integrity_check; SELECT count(*) > 10000 FROM event; SELECT count(*) FROM meta WHERE key = 'clean_end'"
     rm -f a.sqlite*
 done
