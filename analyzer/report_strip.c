@@ -163,28 +163,36 @@ static void widen(struct ivl *x, int64_t start, int64_t end)
     x->end = end > x->end ? end : x->end;
 }
 
-/* The first step of the first rank that has one, and the same step of the other ranks of its file; else the window. */
+static void widen_by_step(struct ivl *x, const struct trace_rank *r, int64_t number)
+{
+    for (size_t k = 0; k < r->steps.n; k++)
+        if (r->steps.v[k].number == number)
+            widen(x, r->steps.v[k].start, r->steps.v[k].end);
+}
+
+/* The first rank that has steps; NULL when none has. */
+static const struct trace_rank *stepping(const struct trace *t)
+{
+    for (size_t i = 0; i < t->nranks; i++)
+        if (t->ranks[i].steps.n)
+            return &t->ranks[i];
+    return NULL;
+}
+
+/* The first step of that rank together with the same step of the other ranks of its file; without steps the window of the
+ * first file's devices. Files have clocks of their own, so a strip is of one file. */
 static struct ivl stretch(const struct trace *t, uint32_t *file, struct arena *a, const char **what)
 {
     struct ivl x = {INT64_MAX, INT64_MIN};
-    const struct step *first = NULL;
-    for (size_t i = 0; i < t->nranks; i++) {
-        const struct trace_rank *r = &t->ranks[i];
-        if (!first && r->steps.n) {
-            first = &r->steps.v[0];
-            *file = r->file;
-        }
-        for (size_t k = 0; first && r->file == *file && k < r->steps.n; k++)
-            if (r->steps.v[k].number == first->number)
-                widen(&x, r->steps.v[k].start, r->steps.v[k].end);
-    }
-    *what = first ? arena_printf(a, "step %" PRId64, first->number) : "the window";
-    for (size_t i = 0; !first && i < t->nlanes; i++) {
-        const struct lane *l = &t->lanes[i];
-        *file = t->lanes[0].file;
-        if (l->file == *file && l->window.n)
-            widen(&x, l->window.v[0].start, l->window.v[l->window.n - 1].end);
-    }
+    const struct trace_rank *first = stepping(t);
+    *file = first ? first->file : t->nlanes ? t->lanes[0].file : 0;
+    *what = first ? arena_printf(a, "step %" PRId64, first->steps.v[0].number) : "the window";
+    for (size_t i = 0; first && i < t->nranks; i++)
+        if (t->ranks[i].file == *file)
+            widen_by_step(&x, &t->ranks[i], first->steps.v[0].number);
+    for (size_t i = 0; !first && i < t->nlanes; i++)
+        if (t->lanes[i].file == *file && t->lanes[i].window.n)
+            widen(&x, t->lanes[i].window.v[0].start, t->lanes[i].window.v[t->lanes[i].window.n - 1].end);
     return x;
 }
 
