@@ -30,25 +30,32 @@ bool opt_int(const char *text, int64_t *value)
     return true;
 }
 
+/* Digits "123.45" as whole + part / scale; where they end, or NULL when there are none. */
+static const char *decimal(const char *p, __int128 *whole, __int128 *part, __int128 *scale)
+{
+    const char *start = p;
+    *whole = *part = 0;
+    *scale = 1;
+    for (; isdigit((unsigned char)*p) && *whole < INT64_MAX; p++)
+        *whole = *whole * 10 + (*p - '0');
+    if (*p == '.')
+        for (p++; isdigit((unsigned char)*p) && *scale < 1000000000000000; p++) {
+            *part = *part * 10 + (*p - '0');
+            *scale *= 10;
+        }
+    return p == start ? NULL : p;
+}
+
 bool opt_time(const char *text, int64_t *ns)
 {
     static const struct {
         const char *name;
         int64_t ns;
     } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
-    const char *p = text + (*text == '-');
-    if (!isdigit((unsigned char)*p) && *p != '.')
-        return false;
-    __int128 whole = 0, part = 0, scale = 1;
-    for (; isdigit((unsigned char)*p) && whole < INT64_MAX; p++)
-        whole = whole * 10 + (*p - '0');
-    if (*p == '.')
-        for (p++; isdigit((unsigned char)*p); p++)
-            if (scale < 1000000000000000)
-                part = part * 10 + (*p - '0'), scale *= 10;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        bool zero = !*p && !whole && !part; /* 0 needs no unit */
-        if (strcmp(p, units[i].name) != 0 && !zero)
+    __int128 whole, part, scale;
+    const char *p = decimal(text + (*text == '-'), &whole, &part, &scale);
+    for (size_t i = 0; p && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(p, units[i].name) != 0)
             continue;
         __int128 v = whole * units[i].ns + part * units[i].ns / scale;
         if (v > INT64_MAX)
