@@ -19,7 +19,8 @@ struct file {
     bool found;      /* the list of events */
     const char *bad; /* the first thing that is not JSON, and its offset in the text */
     int64_t bad_at;
-    bool cut;             /* the text ends too early */
+    bool facts_lost;      /* what stands in front of the events is broken */
+    bool more_text;       /* behind the end of the document */
     int64_t malformed;    /* events stepped over */
     int64_t base;         /* baseTimeNanoseconds, 0 none */
     uint32_t device_name; /* of the first device */
@@ -199,17 +200,14 @@ static enum json_step read_fact(struct file *f, const char *key)
     return json_skip(&f->k.feed);
 }
 
-static enum json_step read_top(struct file *f)
+/* The keys of the top object from here to its end. */
+static enum json_step read_facts(struct file *f)
 {
     struct json_feed *j = &f->k.feed;
     enum json_step rc = JSON_OK;
     char key[64];
-    int c = json_peek(j);
-    if (c != '{')
-        return read_events(f);
-    j->pos++;
     while (rc == JSON_OK) {
-        c = json_peek(j);
+        int c = json_peek(j);
         if (c < 0)
             return JSON_END;
         if (c == '}' || c == ',')
@@ -222,6 +220,15 @@ static enum json_step read_top(struct file *f)
     return rc;
 }
 
+static enum json_step read_top(struct file *f)
+{
+    struct json_feed *j = &f->k.feed;
+    if (json_peek(j) != '{')
+        return read_events(f);
+    j->pos++;
+    return read_facts(f);
+}
+
 /* A fact in front of the events is so broken that its end is not found: the events are looked for by their key. */
 static enum json_step read_from_mark(struct file *f, struct input *again)
 {
@@ -229,12 +236,23 @@ static enum json_step read_from_mark(struct file *f, struct input *again)
     json_feed_close(j);
     if (!input_open(again, f->in->path, f->k.e) || !json_feed_open(j, again, f->k.e))
         return JSON_BAD;
+    f->facts_lost = true;
     enum json_step rc = JSON_OK;
     while (!f->found && rc == JSON_OK && (rc = json_find(j, "\"traceEvents\"")) == JSON_OK)
         if (json_peek(j) == ':') {
             j->pos++;
             rc = json_peek(j) == '[' ? read_events(f) : JSON_OK;
         }
+    return f->found && rc == JSON_OK ? read_facts(f) : rc;
+}
+
+static enum json_step read_all(struct file *f, struct input *again)
+{
+    enum json_step rc = read_top(f);
+    note_bad(f);
+    if (rc != JSON_OK && !f->found && f->k.e->kind == ERR_NONE)
+        rc = read_from_mark(f, again);
+    f->more_text = rc == JSON_OK && json_peek(&f->k.feed) >= 0;
     return rc;
 }
 
@@ -270,11 +288,15 @@ static void say_losses(struct file *f, enum json_step rc)
     int64_t at = f->bad ? f->bad_at : json_offset(&f->k.feed);
     if (f->malformed)
         loss(f, where(f, arena_printf(&f->k.scratch, "%s: malformed events stepped over", why), at), f->malformed);
+    if (f->facts_lost)
+        loss(f, where(f, arena_printf(&f->k.scratch, "%s: facts in front of the events are missing", why), at), -1);
+    if (f->more_text)
+        loss(f, "text behind the trace, not looked at", -1);
     if (rc != JSON_OK || cut)
         loss(f, where(f, arena_printf(&f->k.scratch, "%s: what follows is missing", cut ? cut : why), json_offset(&f->k.feed)), -1);
     loss(f, "rows whose time is not a number or out of range, left out", f->k.untimed);
     loss(f, "bare NaN, Infinity or N/A taken as absent", r->words);
-    loss(f, "integers beyond int64 taken as absent", r->integers);
+    loss(f, "integers beyond int64, not kept", r->integers);
     loss(f, "raw control characters in strings", r->controls);
     loss(f, "backslashes that escape nothing taken as they are", r->backslashes);
     loss(f, "bytes that are not UTF-8 replaced", r->bytes);
@@ -324,12 +346,8 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
     struct input again = {0};
     enum json_step rc = JSON_BAD;
     kineto_start(&f.k, d, e);
-    if (json_feed_open(&f.k.feed, in, e)) {
-        rc = read_top(&f);
-        note_bad(&f);
-        if (rc != JSON_OK && !f.found && f.k.e->kind == ERR_NONE)
-            rc = read_from_mark(&f, &again);
-    }
+    if (json_feed_open(&f.k.feed, in, e))
+        rc = read_all(&f, &again);
     bool ok = finish(&f, rc);
     json_feed_close(&f.k.feed);
     kineto_free(&f.k);
