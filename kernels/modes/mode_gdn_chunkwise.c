@@ -231,12 +231,30 @@ static bool check(const struct cp_shape *s, struct err *e)
     return true;
 }
 
+/* The affine summaries (spec B.1): of the last segment in every forward, of the first in backward, where they are needed. */
+static double summary_flops(const struct cp_shape *s, int rank)
+{
+    double tokens = 0, passes = s->recompute ? 2 : 1, dk = (double)s->dk, dv = (double)s->dv;
+    for (int64_t b = 0; b < s->microbatches; b++) {
+        struct arena a = {0};
+        struct err e = {0};
+        struct recurrent r = {0};
+        if (recurrent_context(&a, s->packs[b].cu, s->packs[b].sequences + 1, s->cp, rank, 0, &r, &e)) {
+            tokens += r.is_last ? 0 : passes * (double)(r.local_cu[r.segments] - r.local_cu[r.segments - 1]);
+            tokens += r.is_first ? 0 : (double)r.local_cu[1];
+        }
+        arena_free(&a);
+    }
+    return 2 * (double)s->layers * tokens * (double)s->vheads * (2 * dk * dv + dk * dk + dk * dk * dk / GDN_CHUNK);
+}
+
 static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
     int64_t passes = expect_forwards(s) + s->layers * s->microbatches; /* backward included */
     int64_t halo = (s->conv - 1) * gdn_conv_width(s), state = s->vheads * s->dk * (s->dk + s->dv);
     expect_resolve(x, s);
     gdn_expect_flops(x, s, (double)shape_rows(s), (double)s->vheads);
+    expect_flops(x, "summary", summary_flops(s, rank));
     expect_swaps(x, s, rank, gdn_in_width(s), gdn_out_width(s));
     if (s->cp == 1)
         return;
