@@ -23,7 +23,7 @@ r -o 'run-%r.sqlite' -- sh -c 'RANK=0 ./emitter -n 10; RANK=1 ./emitter -n 20'
 files
 echo "- _exit, abort and SIGTERM: what was committed is there, and the file opens"
 for how in _exit abort kill; do
-    r -o a.sqlite -- sh -c "ulimit -c 0; exec ./emitter -r 20000 -s 0.5 --end $how"
+    r -o a.sqlite -- sh -c "ulimit -c 0; exec ./emitter -r 20000 -n 10000 --end $how"
     sqlite3 a.sqlite "SELECT CASE WHEN count(*) > 5000 THEN 'enough' ELSE count(*) END FROM event; PRAGMA integrity_check;
         SELECT count(*) FROM meta WHERE key = 'clean_end'; SELECT value FROM meta WHERE key = 'backend'" | tr '\n' ' '
     echo
