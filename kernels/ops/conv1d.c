@@ -104,11 +104,27 @@ HOT_INLINE void grad_c(const struct conv1d_bwd_args *a, const struct span *s, in
     }
 }
 
+/* Sums of dw: in single precision over some tokens, in double over all. */
+struct tap_sums {
+    float some[CONV1D_WIDTH_MAX][BLOCK];
+    double all[CONV1D_WIDTH_MAX][BLOCK];
+};
+enum { SOME = 64 };
+
+HOT static void gather_sums(struct tap_sums *sums, int W, int n)
+{
+    for (int j = 0; j < W; j++)
+        for (int i = 0; i < n; i++) {
+            sums->all[j][i] += (double)sums->some[j][i];
+            sums->some[j][i] = 0;
+        }
+}
+
 /* Every token gives to the rows that its taps met; rows of the halo have a place of their own. */
 HOT static void bwd_span(const void *args, const struct span *s, float taps[][BLOCK], void *sums)
 {
     const struct conv1d_bwd_args *a = args;
-    double(*dw)[BLOCK] = sums;
+    struct tap_sums *dw = sums;
     for (int64_t t = s->start; t < s->end; t++)
         memset(a->dx + t * a->lddx + s->from, 0, (size_t)s->n * sizeof(float));
     for (int64_t t = s->start; t < s->end; t++) {
@@ -118,11 +134,13 @@ HOT static void bwd_span(const void *args, const struct span *s, float taps[][BL
             int64_t from = t - (a->W - 1) + j;
             const float *row = row_of(a->x, a->ldx, a->halo, a->W, a->D, s, from);
             for (int i = 0; i < s->n; i++)
-                dw[j][i] += (double)(dc[i] * row[i]);
+                dw->some[j][i] += dc[i] * row[i];
             float *to = from >= s->start ? a->dx + from * a->lddx : a->d_halo ? a->d_halo + (a->W - 1 + (from - s->start)) * a->D : NULL;
             for (int i = 0; to && i < s->n; i++)
                 to[s->from + i] += taps[j][i] * dc[i];
         }
+        if ((t - s->start) % SOME == SOME - 1 || t == s->end - 1)
+            gather_sums(dw, a->W, s->n);
     }
 }
 
@@ -133,13 +151,13 @@ void conv1d_bwd_cpu(const struct conv1d_bwd_args *a)
     if (a->d_halo)
         memset(a->d_halo, 0, sizeof(float) * (size_t)(a->W - 1) * (size_t)a->D);
     for (int from = 0; from < a->D; from += BLOCK) {
-        double dw[CONV1D_WIDTH_MAX][BLOCK] = {{0}};
+        struct tap_sums dw = {{{0}}, {{0}}};
         struct span s = {.from = from, .n = a->D - from < BLOCK ? a->D - from : BLOCK};
         load_taps(a->w, a->W, from, s.n, taps);
-        each_segment(a->cu, a->nseg, a->halo ? a->halo_valid : 0, s, bwd_span, a, taps, dw);
+        each_segment(a->cu, a->nseg, a->halo ? a->halo_valid : 0, s, bwd_span, a, taps, &dw);
         for (int i = 0; i < s.n; i++)
             for (int j = 0; j < a->W; j++)
-                a->dw[(int64_t)(from + i) * a->W + j] += (float)dw[j][i];
+                a->dw[(int64_t)(from + i) * a->W + j] += (float)dw.all[j][i];
     }
 }
 

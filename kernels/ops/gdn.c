@@ -27,23 +27,46 @@ size_t gdn_scan_prepare_work(const struct gdn_inputs *in)
     return prepare_take(&p, in, NULL);
 }
 
-/* tm = (I + A)^-1 by forward substitution, A_ij = beta_i kk_ij exp(gam_i - gam_j) strictly below the diagonal. */
-HOT static void invert(const struct gdn_inputs *in, const struct gdn_chunk *c, const struct prepare *p, int h)
+/* a = -A: -beta_i kk_ij exp(gam_i - gam_j); on and above the diagonal it is not looked at. */
+HOT static void couple(const struct gdn_inputs *in, const struct gdn_chunk *c, const struct prepare *p, int h)
 {
     const float *beta = in->beta + c->start * in->HV + h;
-    float *tm = gdn_tm(in, c, h);
     for (int i = 0; i < c->n; i++) {
-        float *row = tm + (int64_t)i * in->C, b = beta[(int64_t)i * in->HV];
-        const float *a = p->a + (int64_t)i * in->C, *kk = p->kk + (int64_t)i * in->C;
-        for (int j = 0; j < in->C; j++)
-            row[j] = 0;
-        for (int l = 0; l < i; l++) {
-            float f = b * kk[l] * a[l];
-            const float *known = tm + (int64_t)l * in->C;
+        float *row = p->a + (int64_t)i * in->C, b = -beta[(int64_t)i * in->HV];
+        const float *kk = p->kk + (int64_t)i * in->C;
+        double gam = p->decay.gam[i];
+        for (int j = 0; j < i; j++)
+            row[j] = b * kk[j] * exp_f((float)(gam - p->decay.gam[j]));
+    }
+}
+
+/* Forward substitution inside rows from .. to - 1 of T: row i = e_i + sum_{from <= l < i} a_il row l. */
+HOT static void substitute(const float *a, float *tm, int C, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        float *row = tm + (int64_t)i * C;
+        for (int l = from; l < i; l++) {
+            float f = a[(int64_t)i * C + l];
+            const float *known = tm + (int64_t)l * C;
             for (int j = 0; j <= l; j++)
-                row[j] -= f * known[j];
+                row[j] += f * known[j];
         }
         row[i] = 1;
+    }
+}
+
+/* T = (I + A)^-1, rows in blocks: what the blocks above give to one is a product. */
+static void invert(const struct gdn_inputs *in, const struct gdn_chunk *c, const struct prepare *p, int h)
+{
+    enum { BLOCK = 16 };
+    float *tm = gdn_tm(in, c, h);
+    int C = in->C;
+    memset(tm, 0, sizeof(float) * (size_t)c->n * (size_t)C);
+    for (int from = 0; from < c->n; from += BLOCK) {
+        int to = from + BLOCK < c->n ? from + BLOCK : c->n;
+        if (from > 0)
+            MM_NN(tm + (int64_t)from * C, C, 0, p->a + (int64_t)from * C, C, tm, C, to - from, from, from);
+        substitute(p->a, tm, C, from, to);
     }
 }
 
@@ -59,7 +82,7 @@ void gdn_scan_prepare_cpu(const struct gdn_scan_prepare_args *args)
             MM_NT(p.kk, in->C, 0, k, (int)in->ldqk, k, (int)in->ldqk, c->n, c->n, in->dk);
             for (int h = hk * rep; h < (hk + 1) * rep; h++) {
                 gdn_decay_fill(&p.decay, in, c, h);
-                gdn_decay_matrix(&p.decay, c->n, p.a, in->C);
+                couple(in, c, &p, h);
                 invert(in, c, &p, h);
             }
         }

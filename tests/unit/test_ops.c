@@ -4,7 +4,6 @@
 #include "kernels/ops/gemm.h"
 #include "kernels/ops/hot.h"
 #include "kernels/ops/l2norm.h"
-#include "kernels/ops/mm.h"
 #include "kernels/ops/norm.h"
 #include "unit.h"
 
@@ -92,19 +91,6 @@ TEST(gemm_matches_its_formula)
         draw_product(&p, kind == 2, kind == 1, 40);
         op[kind](&(struct gemm_args){p.a, p.b, p.c, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, (float)p.beta});
         near("gemm", p.c, p.want, MOST, 1e-6);
-    }
-}
-
-TEST(chunk_products_match_their_formula)
-{
-    static void (*const op[])(const struct mm *) = {mm_nn, mm_nt, mm_tn};
-    static struct product p;
-    PROP(600)
-    {
-        int kind = (int)rnd(3);
-        draw_product(&p, kind == 2, kind == 1, rnd(2) ? 24 : 58);
-        op[kind](&(struct mm){p.a, p.b, p.c, p.m, p.n, p.k, p.lda, p.ldb, p.ldc, (float)p.beta});
-        near("mm", p.c, p.want, MOST, 2e-6);
     }
 }
 
@@ -355,7 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {UNIT(exp_is_close),
                                        UNIT(gemm_matches_its_formula),
-                                       UNIT(chunk_products_match_their_formula),
+
                                        UNIT(gates_match_their_formula),
                                        UNIT(gates_far_out),
                                        UNIT(l2norm_matches_its_formula),
