@@ -97,13 +97,13 @@ static bool write_kinds(struct tracefile *f, struct err *e)
     return ok;
 }
 
+/* The schema is written before the WAL begins: so the file itself says what it is, from its first moment on. */
 static bool set_up(struct tracefile *f, const char *journal, struct err *e)
 {
-    char head[200];
-    snprintf(head, sizeof head,
-             "PRAGMA page_size=8192; PRAGMA journal_mode=%s; PRAGMA synchronous=OFF; PRAGMA locking_mode=NORMAL; PRAGMA wal_autocheckpoint=512;",
-             journal);
-    return exec(f, head, e) && exec(f, "BEGIN", e) && exec(f, tracefile_schema, e) && write_kinds(f, e) && exec(f, "COMMIT", e) && prepare(f, e);
+    char mode[100];
+    snprintf(mode, sizeof mode, "PRAGMA journal_mode=%s; PRAGMA wal_autocheckpoint=512", journal);
+    return exec(f, "PRAGMA page_size=8192; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", e) && exec(f, tracefile_schema, e) &&
+           write_kinds(f, e) && exec(f, "COMMIT", e) && exec(f, mode, e) && prepare(f, e);
 }
 
 /* Claims the name; an empty file is what SQLite takes for a new database. */
