@@ -1,7 +1,6 @@
 /* test_comm_events.c - what a collective announces; matching of communicators; a rank that fails hangs nobody. */
 #include "activity_log.h"
 #include "kernels/comm/comm.h"
-#include "schemas/clock.h"
 
 #include <time.h>
 
@@ -104,7 +103,7 @@ static bool late_main(int rank, void *ctx, struct err *e)
 {
     struct device *d = device_open("cpu", rank, rank, e);
     struct comm *c = comm_open(ctx, rank, "cp", e);
-    int64_t late = 60 * MS;
+    int64_t late = 100 * MS;
     double *x = dev_alloc(d, sizeof *x);
     dev_set_async(device_stream(d), x, 0, sizeof *x);
     comm_barrier(c);
@@ -125,13 +124,13 @@ TEST(waiting_for_a_late_rank_is_inside_the_event)
     assert_ok(ranks_run(2, late_main, w, &e), &e);
     log_stop();
     comm_world_close(w);
+    int64_t took[2] = {0};
     for (int k = 0; k < 2; k++) {
         const struct activity *a = log_find(EV_COMM, "cp_all_reduce", k);
-        if (a->rank == 0)
-            assert_true(a->end - a->start > 20 * MS);
-        else
-            assert_true(a->end - a->start < 40 * MS);
+        took[a->rank] = a->end - a->start;
     }
+    assert_true(took[0] > 20 * MS);
+    assert_true(took[0] > took[1]);
 }
 
 /* Two communicators of one name and one of another, each on its own stream, used in different orders: the first of a
