@@ -109,6 +109,19 @@ TEST(conv_matches_its_formula)
     }
 }
 
+/* More tokens than the gradient of a tap is summed over at once. */
+TEST(long_runs_match_the_formula)
+{
+    PROP(3)
+    {
+        draw_conv(120 + (int)rnd(80), 2, 4);
+        loss(&c);
+        near("y", &c, y, c.y, c.T * c.D);
+        check_differences("dx", &c, c.x, dx, c.T * c.D);
+        check_differences("dw", &c, c.w, dw, c.D * c.W);
+    }
+}
+
 /* More channels than a block holds: every channel as if it were alone. */
 TEST(channels_do_not_meet)
 {
@@ -173,4 +186,4 @@ TEST(shards_make_the_whole)
     }
 }
 
-UNIT_MAIN(UNIT(conv_matches_its_formula), UNIT(channels_do_not_meet), UNIT(shards_make_the_whole))
+UNIT_MAIN(UNIT(conv_matches_its_formula), UNIT(long_runs_match_the_formula), UNIT(channels_do_not_meet), UNIT(shards_make_the_whole))
