@@ -8,6 +8,9 @@
  */
 #include "analyzer/report.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 enum { BARS_MOST = 16, SITES_MOST = 10 };
 
 static struct plot_bar bar_of(const struct trace *t, const struct lane *l, struct arena *a)
@@ -43,12 +46,32 @@ static size_t bars_of(const struct side *s, bool pair, struct plot_bar *v, struc
     return n;
 }
 
+static const char *sample_of(const struct side *s, struct arena *a)
+{
+    size_t ranks = s->t.nranks;
+    const char *of = arena_printf(a, "%zu rank%s", ranks, ranks == 1 ? "" : "s");
+    if (s->units.whole || !ranks)
+        return arena_printf(a, "the whole window of %s", of);
+    int64_t steps = s->units.n[UNIT_STEPS] / (int64_t)ranks;
+    return arena_printf(a, "%" PRId64 " step%s of %s", steps, steps == 1 ? "" : "s", of);
+}
+
+const char *report_sample(struct report *r)
+{
+    const char *after = sample_of(&r->after, &r->arena), *before = r->pair ? sample_of(&r->before, &r->arena) : NULL;
+    if (!before)
+        return arena_printf(&r->arena, "n: %s", after);
+    if (strcmp(before, after) == 0)
+        return arena_printf(&r->arena, "n: %s on each side", after);
+    return arena_printf(&r->arena, "n: %s before, %s after", before, after);
+}
+
 bool report_plot_breakdown(struct report *r, enum plot_format f, struct plot *out, struct err *e)
 {
     struct plot_bar bars[2 * BARS_MOST];
     size_t n = r->pair ? bars_of(&r->before, true, bars, &r->arena) : 0;
     n += bars_of(&r->after, r->pair, bars + n, &r->arena);
-    return plot_breakdown(bars, n, f, &r->arena, out, e);
+    return plot_breakdown(bars, n, report_sample(r), f, &r->arena, out, e);
 }
 
 bool report_plot_syncs(struct report *r, const struct table *joined, enum plot_format f, struct plot *out, struct err *e)
@@ -60,5 +83,5 @@ bool report_plot_syncs(struct report *r, const struct table *joined, enum plot_f
     for (size_t i = 0; i < n; i++)
         sites[i] = (struct plot_site){*v[i].api ? arena_printf(&r->arena, "%s: %s", v[i].site, v[i].api) : v[i].site, v[i].before_ns, v[i].after_ns,
                                       v[i].before_count, v[i].after_count};
-    return plot_syncs(sites, n, r->pair, f, &r->arena, out, e);
+    return plot_syncs(sites, n, r->pair, report_sample(r), f, &r->arena, out, e);
 }

@@ -83,11 +83,13 @@ static bool section_time(struct composer *c, struct err *e)
     bool ok = report_plot_breakdown(c->r, PLOT_INLINE, &plot, &why);
     if (!plotted(c, ok, &plot,
                  "Each device's window in four parts that add up to it: compute, communication that no compute hides, copies and fills alone, idle. "
-                 "Unions over streams, not sums.",
+                 "Unions over streams, not sums. A collective that waits for a peer counts as communication, though nothing is moved.",
                  &why, e))
         return false;
     put_table(c, joined(c, &join_idle, "Idle by cause"), "cpscope idle --format csv %s");
     page_section(&c->p, "timeline", "One step");
+    if (c->r->pair)
+        page_text(&c->p, "Both strips have the same scale.");
     struct side *sides[] = {&c->r->before, &c->r->after};
     for (int i = c->r->pair ? 0 : 1; i < 2; i++) {
         const char *caption = "";

@@ -196,6 +196,15 @@ static struct ivl stretch(const struct trace *t, uint32_t *file, struct arena *a
     return x;
 }
 
+static int64_t longest_step(struct report *r)
+{
+    const char *what;
+    uint32_t file;
+    struct ivl b = stretch(&r->before.t, &file, &r->arena, &what), a = stretch(&r->after.t, &file, &r->arena, &what);
+    int64_t before = b.end > b.start ? b.end - b.start : 0, after = a.end > a.start ? a.end - a.start : 0;
+    return before > after ? before : after;
+}
+
 bool report_plot_timeline(struct report *r, const struct side *side, enum plot_format f, struct plot *out, const char **caption, struct err *e)
 {
     const struct trace *t = &side->t;
@@ -217,7 +226,7 @@ bool report_plot_timeline(struct report *r, const struct side *side, enum plot_f
         ranks++;
     }
     waits_free(&w);
-    struct plot_strip strip = {s.lanes, s.n, STRIP_BINS, x.end - x.start, what};
+    struct plot_strip strip = {s.lanes, s.n, STRIP_BINS, x.end - x.start, r->pair ? longest_step(r) : 0, what};
     *caption =
         arena_printf(s.a,
                      "%s of %s, %zu of %zu ranks. Each lane is as high as it is used in a %d-th of the time: compute, communication and copies on "

@@ -128,6 +128,18 @@ static void points_sites(struct page *p, const struct report *r, const struct si
         point_site(p, r, r->pair ? "Look at next" : "Look at", worst);
 }
 
+/* Where the verdict is on the op ledger, a call that blocks and did not before must not go unsaid. */
+static void point_new_wait(struct page *p, struct report *r, const struct table *waits)
+{
+    struct site_change *v;
+    size_t n = waits && waits->columns ? report_sites(waits, true, &r->arena, &v) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (is_new(&v[i])) {
+            point_site(p, r, "New in the wait ledger", &v[i]);
+            return;
+        }
+}
+
 /* ---- the sentence ---- */
 
 static void point_cost(struct page *p, const struct report *r, const struct totals *b, const struct totals *a)
@@ -247,5 +259,7 @@ void report_verdict(struct report *r, const struct table *ops, const struct tabl
     point_step(p, r, &b, &a);
     point_cost(p, r, &b, &a);
     points_sites(p, r, v, n);
+    if (of == ops)
+        point_new_wait(p, r, waits);
     point_gemm(p, r);
 }

@@ -31,8 +31,8 @@ struct plot_bar {
     int64_t compute_ns, comm_ns, copy_ns, idle_ns; /* comm, copy: only where nothing of the left runs */
 };
 
-/* "share of the window (%)", one row a bar. */
-bool plot_breakdown(const struct plot_bar *bars, size_t n, enum plot_format f, struct arena *a, struct plot *out, struct err *e);
+/* "share of the window (%)", one row a bar. sample: how much was measured, in words, for the axis ("1 step of 4 ranks"). */
+bool plot_breakdown(const struct plot_bar *bars, size_t n, const char *sample, enum plot_format f, struct arena *a, struct plot *out, struct err *e);
 
 /* A sync site, in both runs; -1: not in that run. */
 struct plot_site {
@@ -41,7 +41,8 @@ struct plot_site {
 };
 
 /* Host time blocked, by site; with `pair` false only the after values are shown, as "this run". */
-bool plot_syncs(const struct plot_site *sites, size_t n, bool pair, enum plot_format f, struct arena *a, struct plot *out, struct err *e);
+bool plot_syncs(const struct plot_site *sites, size_t n, bool pair, const char *sample, enum plot_format f, struct arena *a, struct plot *out,
+                struct err *e);
 
 enum { PLOT_SHADES = 4 };
 enum plot_shade { SHADE_COMPUTE, SHADE_COMM, SHADE_COPY, SHADE_WAIT };
@@ -56,6 +57,7 @@ struct plot_strip {
     const struct plot_lane *lanes;
     size_t nlanes, bins;
     int64_t span_ns;  /* of all bins together */
+    int64_t axis_ns;  /* length of the axis; 0: the span */
     const char *what; /* words for the time axis: "step 0 of rank 0" */
 };
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { LABEL = 34, ROW = 26 };
+enum { LABEL = 34, ROW = 26, SAMPLE = 80 };
 
 static int64_t whole(const struct plot_bar *b)
 {
@@ -33,7 +33,7 @@ static void marks(const struct plot_bar *bars, size_t n, const char *name, int f
     fputs("EOD\n", in);
 }
 
-bool plot_breakdown(const struct plot_bar *bars, size_t n, enum plot_format f, struct arena *a, struct plot *out, struct err *e)
+bool plot_breakdown(const struct plot_bar *bars, size_t n, const char *sample, enum plot_format f, struct arena *a, struct plot *out, struct err *e)
 {
     if (!n)
         return fail(e, ERR_UNDECIDED, "breakdown: no device's work is in the trace");
@@ -51,7 +51,9 @@ bool plot_breakdown(const struct plot_bar *bars, size_t n, enum plot_format f, s
             fprintf(in, " %.4f", edge(&bars[r], part));
         putc('\n', in);
     }
-    fputs("EOD\n", in);
+    fputs("EOD\nsample = ", in);
+    plot_label(sample, SAMPLE, in);
+    putc('\n', in);
     marks(bars, n, "light", 0, 0, in);
     marks(bars, n, "dark", 1, 2, in);
     marks(bars, n, "plain", 3, 3, in);

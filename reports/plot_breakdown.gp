@@ -1,5 +1,5 @@
 # Where the window went: one bar a device, four parts that add up to all of it.
-# $bars: row "label" x0 x1 x2 x3 x4     $marks: x row "text" colour     rows, ticks: given
+# $bars: row "label" x0 x1 x2 x3 x4     $marks: x row "text" colour     rows, sample: given
 set lmargin label_columns
 set rmargin 3
 set bmargin 4
@@ -8,7 +8,7 @@ set xrange [0:100]
 set yrange [rows - 0.4:-0.6]
 set xtics 0,10,100 nomirror out
 set mxtics 1
-set xlabel "share of the window (%)"
+set xlabel sprintf("share of the window (%%); %s", sample)
 unset ytics
 set border 1
 set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1 width -0.5 maxrows 1

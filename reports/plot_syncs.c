@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { LABEL = 46, ROW = 40, ROW_ALONE = 26 };
+enum { LABEL = 46, ROW = 40, ROW_ALONE = 26, SAMPLE = 80 };
 
 static void side(const struct plot_site *s, size_t n, bool before, int64_t thousandth, FILE *in)
 {
@@ -21,7 +21,8 @@ static void side(const struct plot_site *s, size_t n, bool before, int64_t thous
     fputs("EOD\n", in);
 }
 
-bool plot_syncs(const struct plot_site *sites, size_t n, bool pair, enum plot_format f, struct arena *a, struct plot *out, struct err *e)
+bool plot_syncs(const struct plot_site *sites, size_t n, bool pair, const char *sample, enum plot_format f, struct arena *a, struct plot *out,
+                struct err *e)
 {
     if (!n)
         return fail(e, ERR_UNDECIDED, "syncs: no host-device sync is in the trace");
@@ -39,6 +40,9 @@ bool plot_syncs(const struct plot_site *sites, size_t n, bool pair, enum plot_fo
     FILE *in = open_memstream(&text, &size);
     fprintf(in, "rows = %zu\npair = %d\nlabel_columns = %d\nunit = '%s'\nmost = %.6f\n", n, pair, margin, h.symbol,
             (double)most / (1000.0 * (double)h.thousandth));
+    fputs("sample = ", in);
+    plot_label(sample, SAMPLE, in);
+    putc('\n', in);
     side(sites, n, true, h.thousandth, in);
     side(sites, n, false, h.thousandth, in);
     fputs("$sites << EOD\n", in);

@@ -1,5 +1,5 @@
 # Sync sites: host time blocked, a pair of bars a site (before above after), how often at the bar's end.
-# $before, $after: row value "text"     $sites: row "label"     rows, pair, label_columns, unit, most: given
+# $before, $after: row value "text"     $sites: row "label"     rows, pair, label_columns, unit, most, sample: given
 set lmargin label_columns
 set rmargin 3
 set bmargin 4
@@ -7,7 +7,7 @@ set tmargin 2
 set xrange [0:most * 1.3]
 set yrange [rows - 0.4:-0.6]
 set xtics nomirror out
-set xlabel sprintf("host time blocked (%s)", unit)
+set xlabel sprintf("host time blocked (%s); %s", unit, sample)
 unset ytics
 set border 1
 set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1.2 width 1 maxrows 1

@@ -54,7 +54,8 @@ bool plot_timeline(const struct plot_strip *s, enum plot_format f, struct arena 
     static const char *const names[PLOT_SHADES] = {"compute", "comm", "copy", "wait"};
     if (!s->nlanes || s->span_ns <= 0)
         return fail(e, ERR_UNDECIDED, "timeline: nothing is in the window");
-    struct human h = human_time(s->span_ns);
+    int64_t axis = s->axis_ns > s->span_ns ? s->axis_ns : s->span_ns;
+    struct human h = human_time(axis);
     double unit = 1000.0 * (double)h.thousandth;
     int margin = 0;
     for (size_t row = 0; row < s->nlanes; row++)
@@ -62,7 +63,8 @@ bool plot_timeline(const struct plot_strip *s, enum plot_format f, struct arena 
     char *text = NULL;
     size_t size = 0;
     FILE *in = open_memstream(&text, &size);
-    fprintf(in, "rows = %zu\nlabel_columns = %d\nspan = %.9g\nunit = '%s'\nwhat = ", s->nlanes, margin, (double)s->span_ns / unit, h.symbol);
+    fprintf(in, "rows = %zu\nlabel_columns = %d\nspan = %.9g\naxis = %.9g\nunit = '%s'\nwhat = ", s->nlanes, margin, (double)s->span_ns / unit,
+            (double)axis / unit, h.symbol);
     plot_label(s->what, 60, in);
     putc('\n', in);
     for (int i = 0; i < PLOT_SHADES; i++)

@@ -1,10 +1,10 @@
 # A strip of time. Each lane is as high as it is used: the shades stack within each bin, so full height is a full bin.
-# $compute $comm $copy $wait: x low high, a blank line between lanes     $lanes: row "label"     rows, span, unit, what: given
+# $compute $comm $copy $wait: x low high, a blank line between lanes     $lanes: row "label"     rows, span, axis, unit, what: given
 set lmargin label_columns
 set rmargin 3
 set bmargin 4
 set tmargin 2
-set xrange [0:span]
+set xrange [0:axis]
 set yrange [rows - 0.4:-0.6]
 set xtics nomirror out
 set xlabel sprintf("time since the start of %s (%s)", what, unit)

@@ -176,12 +176,12 @@ TEST(plots_are_repeatable_and_inert)
     struct arena a = {0};
     struct err e = {0};
     struct plot p, again;
-    assert_ok(plot_syncs(sites, 2, true, PLOT_INLINE, &a, &p, &e), &e);
-    assert_ok(plot_syncs(sites, 2, true, PLOT_INLINE, &a, &again, &e), &e);
+    assert_ok(plot_syncs(sites, 2, true, "n: 1 step", PLOT_INLINE, &a, &p, &e), &e);
+    assert_ok(plot_syncs(sites, 2, true, "n: 1 step", PLOT_INLINE, &a, &again, &e), &e);
     assert_int_equal(p.n, again.n);
     assert_memory_equal(p.data, again.data, p.n);
     assert_true(strncmp(p.data, "<svg", 4) == 0);
-    static const char *const musts[] = {"61,440 x, 2,417.600 ms",   "none",         "host time blocked (ms)", "before", "after",
+    static const char *const musts[] = {"61,440 x, 2,417.600 ms",   "none",         "host time blocked (ms); n: 1 step", "before", "after",
                                         "&lt;script>'touch pwned'", "{/Symbol a}^2"};
     static const char *const nevers[] = {"<script", "<title", "Gnuplot", "GNUPLOT", " id=", "http:", "'black'", "\"black\""};
     for (size_t i = 0; i < sizeof musts / sizeof *musts; i++)
@@ -199,9 +199,9 @@ TEST(png_is_a_png_and_nothing_is_undecided)
     struct err e = {0};
     struct plot p;
     const struct plot_bar bar = {"rank 0", 50, 25, 5, 20};
-    assert_ok(plot_breakdown(&bar, 1, PLOT_PNG, &a, &p, &e), &e);
+    assert_ok(plot_breakdown(&bar, 1, "n: 1 step", PLOT_PNG, &a, &p, &e), &e);
     assert_memory_equal(p.data, "\x89PNG", 4);
-    assert_false(plot_breakdown(NULL, 0, PLOT_SVG, &a, &p, &e));
+    assert_false(plot_breakdown(NULL, 0, "", PLOT_SVG, &a, &p, &e));
     assert_int_equal(e.kind, ERR_UNDECIDED);
     arena_free(&a);
 }
@@ -214,7 +214,7 @@ TEST(without_gnuplot_the_cure_is_said)
     char path[4096];
     snprintf(path, sizeof path, "%s", getenv("PATH"));
     setenv("PATH", "/nonexistent", 1);
-    bool ok = plot_syncs(sites, 2, true, PLOT_SVG, &a, &p, &e);
+    bool ok = plot_syncs(sites, 2, true, "n: 1 step", PLOT_SVG, &a, &p, &e);
     setenv("PATH", path, 1);
     assert_false(ok);
     assert_int_equal(e.kind, ERR_FAIL);
@@ -229,12 +229,12 @@ TEST(bars_stand_where_their_numbers_say)
     struct err e = {0};
     struct plot p;
     const struct plot_bar bars[] = {{"a", 25, 50, 0, 25}, {"b", 100, 0, 0, 0}};
-    assert_ok(plot_breakdown(bars, 2, PLOT_SVG, &a, &p, &e), &e);
+    assert_ok(plot_breakdown(bars, 2, "n: 1 step", PLOT_SVG, &a, &p, &e), &e);
     assert_non_null(strstr(p.data, "<text>25.0 %</text>"));
     assert_non_null(strstr(p.data, "<text>50.0 %</text>"));
     assert_non_null(strstr(p.data, "<text>100.0 %</text>"));
     assert_null(strstr(p.data, "<text>0.0 %</text>"));
-    assert_non_null(strstr(p.data, "share of the window (%)"));
+    assert_non_null(strstr(p.data, "share of the window (%); n: 1 step"));
     arena_free(&a);
 }
 
