@@ -102,6 +102,7 @@ static const struct {
     {"direct_copy", KCLASS_COPY},
     {"^copy", KCLASS_COPY},
     {"transpose", KCLASS_COPY},
+    {"^rows_copy", KCLASS_COPY},
     {"nchwtonhwc", KCLASS_COPY},
     {"nhwctonchw", KCLASS_COPY},
     {"elementwise", KCLASS_ELEMENTWISE},
@@ -111,6 +112,8 @@ static const struct {
     {"fillfunctor", KCLASS_ELEMENTWISE},
     {"activation", KCLASS_ELEMENTWISE},
     {"dropout", KCLASS_ELEMENTWISE},
+    {"^gate_", KCLASS_ELEMENTWISE},
+    {"^rows_add", KCLASS_ELEMENTWISE},
 };
 
 static bool fits(const char *word, const char *lower)

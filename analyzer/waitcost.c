@@ -2,8 +2,9 @@
  *
  * The device of a wait is the one its thread launched most work on. The drain is the last time within the call at which
  * the device ran dry; where it is still busy when the call returns (another stream), the return. A call during which the
- * device never worked waited for nothing: no bubble. Bubbles of one device are dealt with in order of their drain, each
- * beginning no earlier than the one before ended, so that an idle ns is charged once.
+ * device never worked waited for nothing: no bubble. A bubble ends where the thread's next wait begins when it launches
+ * nothing in between: that wait's drain is the one that counts from there. Bubbles of one device are dealt with in order
+ * of their drain, each beginning no earlier than the one before ended, so that an idle ns is charged once.
  */
 #include "analyzer/nest.h"
 #include "analyzer/sortkey.h"

@@ -1,0 +1,135 @@
+/* test_table_comm.c - waiting against transfer, only where the ranks agree. */
+#include "analyzer/commop.h"
+#include "trace_maker.h"
+
+struct expect {
+    int64_t total, wait, transfer; /* INT64_MIN: absent */
+};
+
+static void assert_rows(struct maker *m, const struct expect *want, size_t n)
+{
+    struct trace t;
+    struct table s;
+    make_open(m, NULL, &t);
+    make_table(&t, "comm", NULL, &s);
+    assert_int_equal(s.nrows, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(cell_of(&s, i, "total_ns"), want[i].total);
+        assert_int_equal(cell_of(&s, i, "wait_ns"), want[i].wait);
+        assert_int_equal(cell_of(&s, i, "transfer_ns"), want[i].transfer);
+    }
+    table_free(&s);
+    trace_close(&t);
+}
+
+TEST(the_last_rank_shows_the_transfer)
+{
+    struct maker m = maker("last");
+    m.rank = 0;
+    make_comm(&m, "cp", "all_gather", 0, 0, 100, 1, 2, 8);
+    make_comm(&m, "cp", "all_gather", 0, 200, 210, 2, 2, 8);
+    m.rank = 1; /* its clock may be hours away; only durations count */
+    make_comm(&m, "cp", "all_gather", 1, 9000, 9030, 1, 2, 8);
+    make_comm(&m, "cp", "all_gather", 1, 9100, 9150, 2, 2, 8);
+    assert_rows(&m, (const struct expect[]){{110, 70, 40}, {80, 40, 40}}, 2);
+}
+
+TEST(calls_match_by_sequence_not_by_time)
+{
+    struct maker m = maker("sequence");
+    for (m.rank = 0; m.rank < 2; m.rank++) {
+        make_comm(&m, "cp", "all_gather", m.rank, m.rank ? 0 : 100, m.rank ? 10 : 130, 7, 2, 8);
+        make_comm(&m, "cp", "all_gather", m.rank, m.rank ? 100 : 0, m.rank ? 150 : 60, 8, 2, 8);
+    }
+    assert_rows(&m, (const struct expect[]){{90, 30, 60}, {60, 0, 60}}, 2); /* 7: 30 10, 8: 60 50 */
+}
+
+TEST(what_does_not_agree_is_unknown)
+{
+    for (int bad = 0; bad < 4; bad++) {
+        struct maker m = maker("bad");
+        for (m.rank = 0; m.rank < 2; m.rank++) {
+            bool odd = m.rank == 1;
+            make_comm(&m, "cp", "all_gather", m.rank, 0, 10, odd && bad == 0 ? 2 : 1, bad == 1 ? 3 : 2, 8); /* sequence; a rank is missing */
+            make_comm(&m, "cp", odd && bad == 2 ? "broadcast" : "all_gather", m.rank, 20, 30, 3, bad == 1 ? 3 : 2, 8);
+            if (odd && bad == 3)
+                make_comm(&m, "cp", "all_gather", m.rank, 40, 50, 4, 2, 8); /* one more call */
+        }
+        struct trace t;
+        struct table s;
+        make_open(&m, NULL, &t);
+        make_table(&t, "comm", NULL, &s);
+        for (size_t i = 0; i < s.nrows; i++)
+            assert_int_equal(cell_of(&s, i, "wait_ns"), INT64_MIN);
+        table_free(&s);
+        make_table(&t, "summary", NULL, &s);
+        assert_int_equal(cell_of(&s, 0, "comm_wait_ns"), INT64_MIN);
+        table_free(&s);
+        trace_close(&t);
+    }
+}
+
+TEST(groups_are_apart)
+{
+    struct maker m = maker("groups");
+    for (m.rank = 0; m.rank < 2; m.rank++) {
+        make_comm(&m, "cp", "all_gather", m.rank, 0, 10 + 5 * m.rank, 1, 2, 8);
+        make_comm(&m, "grad", "all_reduce", m.rank, 20, 40 - 5 * m.rank, 1, 2, 8);
+    }
+    struct trace t;
+    struct table s;
+    make_open(&m, NULL, &t);
+    make_table(&t, "summary", NULL, &s);
+    assert_int_equal(cell_of(&s, 0, "comm_wait_ns"), 5);
+    assert_int_equal(cell_of(&s, 1, "comm_wait_ns"), 5);
+    table_free(&s);
+    make_table(&t, "comm", NULL, &s);
+    assert_int_equal(s.nrows, 4);
+    assert_string_equal(text_of(&s, 0, "group"), "grad"); /* the longest first */
+    assert_string_equal(text_of(&s, 0, "op"), "all_reduce");
+    assert_int_equal(cell_of(&s, 0, "bytes"), 8);
+    table_free(&s);
+    trace_close(&t);
+}
+
+/* The same file twice is two runs: nothing matches across. */
+TEST(a_rank_given_twice_is_two_runs)
+{
+    struct maker m = maker("twice");
+    struct trace t;
+    struct table s;
+    struct err e = {0};
+    const struct trace_opts o = TRACE_OPTS_NONE;
+    make_comm(&m, "cp", "all_gather", 0, 0, 10, 1, 2, 8);
+    const char *paths[] = {m.path, m.path};
+    make_file(&m);
+    assert_ok(trace_open(paths, 2, &o, &t, &e), &e);
+    unlink(m.path);
+    assert_int_equal(t.files[1].run, 1);
+    make_table(&t, "comm", NULL, &s);
+    assert_int_equal(s.nrows, 2);
+    assert_int_equal(cell_of(&s, 0, "wait_ns"), INT64_MIN);
+    table_free(&s);
+    trace_close(&t);
+}
+
+TEST(names_of_collectives)
+{
+    static const char *const cases[][2] = {
+        {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "all_reduce"},
+        {"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t", "send_recv"},
+        {"_allgather_base", "all_gather"},
+        {"all_to_allv", "all_to_all_v"},
+        {"reduce_scatter", "reduce_scatter"},
+        {"broadcast", "broadcast"},
+        {"ncclDevKernel_Reduce_Sum_f32", "reduce"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(commop_of(cases[i][0]), cases[i][1]);
+    assert_null(commop_of("ncclDevKernel_Generic_1"));
+    assert_true(commop_bus_factor("all_reduce", 4) == 1.5);
+    assert_true(commop_bus_factor("all_gather", 4) == 0.75);
+}
+
+UNIT_MAIN(UNIT(the_last_rank_shows_the_transfer), UNIT(calls_match_by_sequence_not_by_time), UNIT(what_does_not_agree_is_unknown),
+          UNIT(groups_are_apart), UNIT(a_rank_given_twice_is_two_runs), UNIT(names_of_collectives))

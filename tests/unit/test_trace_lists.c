@@ -1,0 +1,139 @@
+/* test_trace_lists.c - sorting, ranks, lanes, threads, bad rows, selection. */
+#include "analyzer/sortkey.h"
+#include "trace_maker.h"
+
+TEST(sortkeys_is_stable_and_ascending)
+{
+    PROP(300)
+    {
+        enum { N = 200 };
+        struct sortkey v[N], tmp[N];
+        size_t n = rnd(N + 1);
+        int64_t scale = INT64_C(1) << rnd(62);
+        for (size_t i = 0; i < n; i++)
+            v[i] = (struct sortkey){((int64_t)rnd(40) - 20) * (scale / 32), (uint32_t)i};
+        sortkeys(v, tmp, n);
+        for (size_t i = 1; i < n; i++)
+            assert_true(v[i - 1].key < v[i].key || (v[i - 1].key == v[i].key && v[i - 1].at < v[i].at));
+    }
+}
+
+TEST(rows_are_dealt_to_ranks_lanes_and_threads)
+{
+    struct maker m = maker("deal");
+    for (m.rank = 1; m.rank >= 0; m.rank--) {
+        make_work(&m, EV_KERNEL, "b", m.rank, 7, 50, 60, -1);
+        make_work(&m, EV_KERNEL, "a", m.rank, 9, 10, 20, -1);
+        make_host(&m, EV_RANGE, "inner", 2, 30, 40);
+        make_host(&m, EV_RANGE, "outer", 2, 30, 90);
+        make_host(&m, EV_OP, "op", 1, 5, 6);
+    }
+    struct trace t;
+    make_open(&m, NULL, &t);
+    assert_int_equal(t.nranks, 2);
+    assert_int_equal(t.nlanes, 2);
+    for (int r = 0; r < 2; r++) {
+        const struct trace_rank *k = &t.ranks[r];
+        const struct lane *l = &t.lanes[r];
+        assert_int_equal(k->rank, r);
+        assert_int_equal(l->rank, r);
+        assert_int_equal(l->device, r);
+        assert_int_equal(l->host, r);
+        assert_int_equal(l->n, 2);
+        assert_string_equal(trace_string(&t.files[0], t.files[0].d.ev[l->ev[0]].name), "a");
+        assert_int_equal(k->nthreads, 2);
+        const struct thread_events *th = k->threads[0].n == 2 ? &k->threads[0] : &k->threads[1];
+        assert_string_equal(trace_string(&t.files[0], t.files[0].d.ev[th->ev[0]].name), "outer"); /* parents first */
+    }
+    assert_int_equal(t.span, SPAN_GPU);
+    assert_int_equal(ivl_len(t.lanes[0].window), 50);
+    trace_close(&t);
+}
+
+TEST(bad_rows_are_counted_and_left_out)
+{
+    struct maker m = maker("bad");
+    m.d.t0 = INT64_C(1700000000000000000);
+    make_work(&m, EV_KERNEL, "good", 0, 7, 100, 200, -1);
+    make_work(&m, EV_KERNEL, "reversed", 0, 7, 300, 299, -1);
+    make_work(&m, EV_KERNEL, "long", 0, 7, 300, 301 + INT64_C(3600000000000), -1);
+    make_work(&m, EV_KERNEL, "hour", 0, 7, 100, 100 + INT64_C(3600000000000), -1);
+    make_work(&m, EV_KERNEL, "zero", 0, 7, -m.d.t0, -m.d.t0 + 5, -1);
+    make_work(&m, EV_KERNEL, "point", 0, 7, 150, 150, -1);
+    struct trace t;
+    struct table s;
+    make_open(&m, NULL, &t);
+    make_table(&t, "summary", NULL, &s);
+    assert_int_equal(cell_of(&s, 0, "bad_rows"), 3);
+    assert_int_equal(cell_of(&s, 0, "kernels"), 3); /* a duration of 0 is a short kernel, an hour is just allowed */
+    assert_int_equal(cell_of(&s, 0, "span_ns"), INT64_C(3600000000000));
+    table_free(&s);
+    trace_close(&t);
+}
+
+static void two_ranks(struct maker *m)
+{
+    for (m->rank = 0; m->rank < 2; m->rank++) {
+        make_call(m, "cudaLaunchKernel", m->rank, 10, 12, 1);
+        make_call(m, "cudaLaunchKernel", m->rank, 40, 42, 2);
+        make_host(m, EV_RANGE, "layer#3", m->rank, 5, 20);
+        make_work(m, EV_KERNEL, "inside", m->rank, 7, 30, 35, 1);
+        make_work(m, EV_KERNEL, "outside", m->rank, 7, 50, 58, 2);
+        m->pid++;
+    }
+}
+
+TEST(selection_restricts_or_says_why)
+{
+    static const struct {
+        struct trace_opts o;
+        size_t lanes, rows; /* of the first lane; 0 lanes: exit 4 */
+    } cases[] = {
+        {{.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX}, 2, 2},
+        {{.rank = 1, .device = -1, .from = INT64_MIN, .to = INT64_MAX}, 1, 2},
+        {{.rank = 2, .device = -1, .from = INT64_MIN, .to = INT64_MAX}, 0, 0},
+        {{.rank = -1, .device = 1, .from = INT64_MIN, .to = INT64_MAX}, 1, 2},
+        {{.rank = -1, .device = 7, .from = INT64_MIN, .to = INT64_MAX}, 0, 0},
+        {{.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .range = "layer#3$"}, 2, 1},
+        {{.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .range = "layer#4"}, 0, 0},
+        {{.rank = -1, .device = -1, .from = 30, .to = INT64_MAX}, 2, 1}, /* since the first row, at 5 */
+        {{.rank = -1, .device = -1, .from = INT64_MIN, .to = 45}, 2, 1},
+        {{.rank = -1, .device = -1, .from = 1000, .to = INT64_MAX}, 0, 0},
+        {{.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .step = "0"}, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct maker m = maker("select");
+        struct trace t;
+        struct err e = {0};
+        two_ranks(&m);
+        bool ok = make_try(&m, &cases[i].o, &t, &e);
+        if (ok != (cases[i].lanes > 0) || (!ok && e.kind != ERR_UNDECIDED))
+            fail_msg("case %zu: %s", i, ok ? "something is left" : e.msg);
+        if (!ok)
+            continue;
+        assert_int_equal(t.nlanes, cases[i].lanes);
+        assert_int_equal(t.lanes[0].n, cases[i].rows);
+        trace_close(&t);
+    }
+}
+
+TEST(wrong_option_values_are_usage)
+{
+    static const struct trace_opts cases[] = {
+        {.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .span = "never"},
+        {.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .step = "3:1"},
+        {.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .step = "x"},
+        {.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .range = "("},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct maker m = maker("usage");
+        struct trace t;
+        struct err e = {0};
+        two_ranks(&m);
+        assert_false(make_try(&m, &cases[i], &t, &e));
+        assert_int_equal(e.kind, ERR_USAGE);
+    }
+}
+
+UNIT_MAIN(UNIT(sortkeys_is_stable_and_ascending), UNIT(rows_are_dealt_to_ranks_lanes_and_threads), UNIT(bad_rows_are_counted_and_left_out),
+          UNIT(selection_restricts_or_says_why), UNIT(wrong_option_values_are_usage))
