@@ -150,7 +150,7 @@ static void point_cost(struct page *p, const struct report *r, const struct tota
         page_point(p, "What it cost: the host was blocked in device waits for %s of a step before and %s after (wait ledger, mean of ranks)",
                    time_text(before, x), time_text(after, y));
     before = per(b->bubble_ns, b->steps), after = per(a->bubble_ns, a->steps);
-    if (r->pair && before.kind && after.kind)
+    if (r->pair && before.kind && after.kind && before.r + after.r > 0)
         page_point(p, "Device idle that follows those waits: %s of a step before, %s after (an upper bound)", time_text(before, x),
                    time_text(after, y));
 }

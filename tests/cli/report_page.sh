@@ -1,0 +1,34 @@
+# The page: verdict first, whole, offline, repeatable, inert; and what is said when there is none.
+python3 "$ROOT/tests/cli/report_traces.py"
+read_page() { python3 "$ROOT/tests/browser/read_page.py" "$1"; }
+
+echo "--- before and after"
+cpscope report after.json --baseline before.json -o page.html; echo "status $?"
+read_page page.html
+cpscope report after.json --baseline before.json -o again.html && cmp page.html again.html && echo "twice the same bytes"
+cpscope report after.json --baseline before.json -o - | cmp - page.html && echo "the same on stdout"
+
+echo "--- the other way round"
+cpscope report before.json --baseline after.json -o page.html; echo "status $?"
+read_page page.html | sed -n 1,3p
+
+echo "--- one run"
+cpscope report before.json -o page.html; echo "status $?"
+read_page page.html | sed -n 1,3p
+
+echo "--- another world size"
+cpscope report other.json --baseline before.json -o page.html; echo "status $?"
+read_page page.html | sed -n 1,3p
+
+echo "--- hostile names"
+cpscope report evil.json -o page.html; echo "status $?"
+read_page page.html | grep -v '^ '
+rm -f ./*.html
+
+echo "--- refusals leave nothing behind"
+cpscope report before.json; echo "status $?"
+cpscope report nosuch.json -o page.html; echo "status $?"
+cpscope report before.json -o nosuch/page.html; echo "status $?"
+cpscope report before.json -o - > /dev/full; echo "status $?"
+PATH=$BUILD/bin cpscope report before.json -o page.html; echo "status $?"
+ls

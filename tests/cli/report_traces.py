@@ -1,0 +1,36 @@
+"""Writes small Kineto traces for the report tests: before.json, after.json, other.json, many.json, evil.json (all invented)."""
+import json
+
+EVIL = '<script>alert(1)</script>"\'&</style>\u202e<img src=x onerror=alert(1)>' + 'x' * 10000
+
+
+def x(cat, name, pid, tid, ts, dur, **args):
+    return {'ph': 'X', 'cat': cat, 'name': name, 'pid': pid, 'tid': tid, 'ts': ts, 'dur': dur, 'args': args}
+
+
+def step(items, world):
+    """One step of 1000 us: `items` scalar reads of 20 us each, a kernel after each, one all-reduce."""
+    ev = [x('user_annotation', 'ProfilerStep#5', 1, 1, 0, 1000), x('python_function', 'model/layout.py(7): swap', 1, 1, 1, 990)]
+    for i in range(items):
+        t = 10 + 40 * i
+        ev += [x('cpu_op', 'aten::item', 1, 1, t, 20), x('cuda_runtime', 'cudaStreamSynchronize', 1, 1, t + 5, 10, correlation=100 + i),
+               x('cuda_runtime', 'cudaLaunchKernel', 1, 1, t + 21, 4, correlation=200 + i),
+               x('kernel', 'ampere_sgemm_128x64_nn', 0, 7, t + 26, 12, device=0, stream=7, correlation=200 + i)]
+    ev.append(x('kernel', 'ncclDevKernel_AllReduce_Sum_f32', 0, 20, 900, 80, device=0, stream=20, correlation=300))
+    return {'traceEvents': ev, 'distributedInfo': {'rank': 0, 'world_size': world}, 'deviceProperties': [{'id': 0, 'name': 'NVIDIA H200'}]}
+
+
+def evil():
+    return {'traceEvents': [x('kernel', EVIL, 0, 7, 10, 5, device=0, stream=7, correlation=1),
+                            x('cuda_runtime', 'cudaStreamSynchronize', 1, 1, 8, 9, correlation=2), x('python_function', EVIL, 1, 1, 1, 90)]}
+
+
+def many():
+    """As after, with 24 more kernels, so that a table is long enough to be filtered."""
+    t = step(2, 2)
+    t['traceEvents'] += [x('kernel', 'GEMM_kernel_%02d' % i, 0, 7, 200 + 10 * i, 1 + i % 5, device=0, stream=7, correlation=400 + i) for i in range(24)]
+    return t
+
+
+for name, trace in (('before', step(20, 2)), ('after', step(2, 2)), ('other', step(2, 4)), ('many', many()), ('evil', evil())):
+    json.dump(trace, open(name + '.json', 'w'))
