@@ -54,6 +54,9 @@ bool nsys_has_table(struct nsys *n, const char *name);
 /* The first column of the first row of a query, "" when there is none; valid until the scratch arena is emptied. */
 const char *nsys_text(struct nsys *n, const char *sql);
 
+/* Steps to the next row; false at the end, and for a damaged file (then *n->e is set). */
+bool nsys_next(struct nsys *n, sqlite3_stmt *s);
+
 int64_t nsys_int(sqlite3_stmt *s, int column, int64_t none);
 uint32_t nsys_string(struct nsys *n, sqlite3_stmt *s, int column, bool api); /* a column that holds an id of StringIds */
 uint32_t nsys_own_text(struct nsys *n, sqlite3_stmt *s, int column);         /* a column that holds text */

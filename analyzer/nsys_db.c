@@ -107,27 +107,18 @@ bool nsys_read_table(struct nsys *n, const struct nsys_table *t)
         return fail(n->e, ERR_FAIL, "%s: table %s has no column %s; not an Nsight Systems export, or of an unknown version", n->path, t->name,
                     t->columns[0]);
     bool ok = sqlite3_prepare_v2(n->db, sql, -1, &s, NULL) == SQLITE_OK || damaged(n);
-    int rc = SQLITE_DONE;
-    while (ok && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+    while (ok && nsys_next(n, s)) {
         ok = t->row(n, s);
         if (n->scratch.total > 1 << 20)
             arena_free(&n->scratch);
     }
-    ok = ok && (rc == SQLITE_DONE || damaged(n));
     sqlite3_finalize(s);
-    return ok;
+    return ok && n->e->kind == ERR_NONE;
 }
 
 int64_t nsys_int(sqlite3_stmt *s, int column, int64_t none)
 {
     return sqlite3_column_type(s, column) == SQLITE_INTEGER ? sqlite3_column_int64(s, column) : none;
-}
-
-/* Up to the first NUL: blocks of NUL-separated text are environments. */
-uint32_t nsys_own_text(struct nsys *n, sqlite3_stmt *s, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(s, column);
-    return text ? utf8_intern(&n->d->strings, text, strlen(text), &n->scratch, &n->bad_bytes) : 0;
 }
 
 /* cudaMemcpyAsync_v3020 -> cudaMemcpyAsync; driver names (cuMemFree_v2) have short numbers and keep them. */
@@ -140,22 +131,37 @@ static size_t api_length(const char *s)
     return suffix ? n - digits - 2 : n;
 }
 
+/* Up to the first NUL: blocks of NUL-separated text are environments. */
+static uint32_t text_id(struct nsys *n, const unsigned char *text, bool api)
+{
+    const char *s = (const char *)text;
+    return s ? utf8_intern(&n->d->strings, s, api ? api_length(s) : strlen(s), &n->scratch, &n->bad_bytes) : 0;
+}
+
+uint32_t nsys_own_text(struct nsys *n, sqlite3_stmt *s, int column)
+{
+    return text_id(n, sqlite3_column_text(s, column), false);
+}
+
+bool nsys_next(struct nsys *n, sqlite3_stmt *s)
+{
+    int rc = sqlite3_step(s);
+    return rc == SQLITE_ROW || (rc != SQLITE_DONE && damaged(n));
+}
+
 uint32_t nsys_string(struct nsys *n, sqlite3_stmt *s, int column, bool api)
 {
-    if (sqlite3_column_type(s, column) != SQLITE_INTEGER)
-        return sqlite3_column_type(s, column) == SQLITE_TEXT ? nsys_own_text(n, s, column) : 0;
+    if (sqlite3_column_type(s, column) == SQLITE_TEXT)
+        return text_id(n, sqlite3_column_text(s, column), api);
+    if (sqlite3_column_type(s, column) != SQLITE_INTEGER || !n->string_of)
+        return 0;
     int64_t key = (int64_t)((uint64_t)sqlite3_column_int64(s, column) * 2u + api);
     uint32_t known = nsys_map_get(&n->strings, key);
     if (known)
         return known - 1;
-    uint32_t id = 0;
     sqlite3_reset(n->string_of);
     sqlite3_bind_int64(n->string_of, 1, sqlite3_column_int64(s, column));
-    if (n->string_of && sqlite3_step(n->string_of) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(n->string_of, 0);
-        if (text)
-            id = utf8_intern(&n->d->strings, text, api ? api_length(text) : strlen(text), &n->scratch, &n->bad_bytes);
-    }
+    uint32_t id = nsys_next(n, n->string_of) ? text_id(n, sqlite3_column_text(n->string_of, 0), api) : 0;
     nsys_map_set(&n->strings, key, id + 1);
     return id;
 }

@@ -181,7 +181,7 @@ static uint32_t call_site(struct nsys *n, int64_t chain)
         return known ? known - 1 : 0;
     sqlite3_reset(n->frames_of);
     sqlite3_bind_int64(n->frames_of, 1, chain);
-    while (!site && sqlite3_step(n->frames_of) == SQLITE_ROW) {
+    while (!site && nsys_next(n, n->frames_of)) {
         uint32_t symbol = nsys_string(n, n->frames_of, 0, false), module = nsys_string(n, n->frames_of, 1, false);
         const char *file = intern_str(&n->d->strings, module), *slash = strrchr(file, '/');
         if (symbol && !is_runtime_module(file))

@@ -1,0 +1,2 @@
+CREATE TABLE people (name TEXT);
+INSERT INTO people VALUES ('Ann');
