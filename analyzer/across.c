@@ -92,7 +92,8 @@ static void statistics(const struct across *a, const size_t *row, size_t n, stru
     for (int k = 0; k < STAT_N; k++)
         table_row(out)[a->rank] = cell_text(names[k]);
     for (size_t c = 0; v && c < t->ncolumns; c++) {
-        size_t m = (int)c != a->rank && (is_key(t, c) || t->columns[c].unit != UNIT_TEXT) ? sorted_column(t, row, n, c, v) : 0;
+        bool number = t->columns[c].unit != UNIT_TEXT && t->columns[c].unit != UNIT_ID;
+        size_t m = number || is_key(t, c) ? sorted_column(t, row, n, c, v) : 0;
         if (!m)
             continue;
         table_at(out, first + STAT_MIN)[c] = v[0];

@@ -53,7 +53,7 @@ static void show_table(const struct table_desc *d)
     if (d->opts)
         puts("\noptions of its own:");
     for (const struct opt *o = d->opts; o && o->type; o++)
-        printf("  --%s %s  %s\n", o->name, o->value ? o->value : "", o->what ? o->what : "");
+        printf("  --%-10s %-9s %s\n", o->name, o->value ? o->value : "", o->what ? o->what : "");
     printf("\n'cpscope %s --help' lists the options that all tables have.\n", d->name);
 }
 

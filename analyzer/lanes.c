@@ -49,16 +49,20 @@ static int64_t lane_key(int32_t rank, int32_t device)
     return (int64_t)((uint64_t)(uint32_t)rank << 32 | (uint32_t)device);
 }
 
+/* Rows that are kept lie within 73 years of t0, so that no difference of times overflows. */
 static bool is_sane(const struct event *ev)
 {
-    return ev->end >= ev->start && ev->end - ev->start <= longest;
+    static const int64_t farthest = INT64_C(1) << 61;
+    return ev->start >= -farthest && ev->end <= farthest && ev->end >= ev->start && ev->end - ev->start <= longest;
 }
 
 /* Time zero is impossible for work of a trace that lies more than the cap away from it. */
 bool row_is_bad(const struct trace_file *f, const struct event *ev)
 {
-    bool at_zero = ev_kind_class((enum ev_kind)ev->kind) == EV_WORK && ev->start == -f->d.t0 && f->end > -f->d.t0 + longest;
-    return !is_sane(ev) || at_zero;
+    if (!is_sane(ev))
+        return true;
+    bool at_zero = ev_kind_class((enum ev_kind)ev->kind) == EV_WORK && (uint64_t)ev->start + (uint64_t)f->d.t0 == 0;
+    return at_zero && f->end - ev->start > longest;
 }
 
 /* What is there, before any selection. Zero starts are judged by the extent, so the extent comes first. */
@@ -70,7 +74,7 @@ static void survey(struct build *b, struct trace_file *f)
     f->start = INT64_MAX, f->end = INT64_MIN;
     for (size_t i = 0; i < f->d.n; i++) {
         const struct event *ev = &f->d.ev[i];
-        f->kinds |= 1u << ev->kind;
+        f->kinds |= (unsigned)ev->kind < EV_NKINDS ? 1u << ev->kind : 0;
         if ((ev->kind == EV_KERNEL || ev->kind == EV_COMM) && !class[ev->name])
             class[ev->name] = (uint8_t)kclass_of(b->patterns, trace_string(f, ev->name));
         if (is_sane(ev) && ev->end > f->end)
@@ -237,6 +241,14 @@ static void finish(struct deal *d)
     free(d->keys);
 }
 
+int64_t time_since(int64_t zero, int64_t t)
+{
+    int64_t sum;
+    if (t == INT64_MIN || t == INT64_MAX)
+        return t; /* open */
+    return __builtin_add_overflow(zero, t, &sum) ? (t < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
 /* The lists of ranks and lanes of all files, each file's in its own pass. */
 static bool deal_file(struct build *b, uint32_t file)
 {
@@ -245,8 +257,8 @@ static bool deal_file(struct build *b, uint32_t file)
     survey(b, d.f);
     begin_at_zero(d.f);
     int64_t zero = d.f->start <= d.f->end ? d.f->start : 0;
-    d.from = t->opts.from == INT64_MIN ? INT64_MIN : zero + t->opts.from;
-    d.to = t->opts.to == INT64_MAX ? INT64_MAX : zero + t->opts.to;
+    d.from = time_since(zero, t->opts.from);
+    d.to = time_since(zero, t->opts.to);
     count_rows(&d);
     deal_rows(&d);
     struct trace_rank *ranks = arena_array(&t->arena, struct trace_rank, t->nranks + d.ranks.n);
@@ -258,7 +270,11 @@ static bool deal_file(struct build *b, uint32_t file)
     t->ranks = ranks;
     t->lanes = lanes;
     finish(&d);
-    bool any = d.ranks.n > 0;
+    bool any = false;
+    for (size_t i = 0; i < d.ranks.n; i++)
+        any |= d.ranks.v[i].n > 0;
+    for (size_t i = 0; i < d.lanes.n; i++)
+        any |= d.lanes.v[i].n > 0;
     free(d.ranks.v);
     free(d.lanes.v);
     return any;
@@ -272,6 +288,11 @@ static bool nothing_left(const struct trace *t, struct err *e)
         return fail(e, ERR_UNDECIDED, "%s: no event of rank %lld%s", file, (long long)o->rank, t->nfiles > 1 ? " in these files" : "");
     if (o->from != INT64_MIN || o->to != INT64_MAX)
         return fail(e, ERR_UNDECIDED, "%s: no event between --from and --to", file);
+    if (t->opts.device >= 0)
+        return fail(e, ERR_UNDECIDED, "%s: no event of device %lld", file, (long long)o->device);
+    if (t->files[0].bad_rows)
+        return fail(e, ERR_UNDECIDED, "%s: no event that is possible; %zu rows end before they start, last over an hour or the like", file,
+                    t->files[0].bad_rows);
     return fail(e, ERR_UNDECIDED, "%s: no event in this trace", file);
 }
 

@@ -27,7 +27,7 @@ static void note_file(const struct trace_file *f, struct table *out)
 {
     const char *over = tracedata_meta_get(&f->d, "oversubscribed");
     if (f->bad_rows)
-        table_note(out, "%s: %zu impossible rows (end before start, time zero or longer than an hour) are left out", f->name, f->bad_rows);
+        table_note(out, "%s: impossible rows left out (end before start, time zero, longer than an hour): %zu", f->name, f->bad_rows);
     if (f->backend && strcmp(f->backend, "sim") == 0)
         table_note(out, "%s: SIMULATED: times come from a cost model, not from a measurement", f->name);
     if (over && strcmp(over, "0") != 0)

@@ -26,5 +26,8 @@ bool select_range(struct build *b, struct err *e);
 /* Sets t->span and all windows. */
 bool windows_build(struct build *b, struct err *e);
 
+/* t after zero; open ends (INT64_MIN, INT64_MAX) stay open, overflow saturates. */
+int64_t time_since(int64_t zero, int64_t t);
+
 /* Is the row left out of every table? cap: an hour. */
 bool row_is_bad(const struct trace_file *f, const struct event *ev);

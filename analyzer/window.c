@@ -117,9 +117,8 @@ static enum span span_of_file(const struct trace *t, uint32_t file)
 
 static struct ivl cut_of(const struct build *b, uint32_t file)
 {
-    const struct trace_opts *o = &b->t->opts;
-    const struct trace_file *f = &b->t->files[file];
-    return (struct ivl){o->from == INT64_MIN ? INT64_MIN : f->start + o->from, o->to == INT64_MAX ? INT64_MAX : f->start + o->to};
+    int64_t zero = b->t->files[file].start;
+    return (struct ivl){time_since(zero, b->t->opts.from), time_since(zero, b->t->opts.to)};
 }
 
 static struct ivlset window(struct build *b, const struct trace_rank *r, const struct lane *l)
