@@ -41,24 +41,24 @@ static bool one(const char *path, struct tracefile *out, struct tracedata *d, st
 
 struct rank_of_file {
     int32_t rank;
-    const char *path;
+    size_t file;
 };
 
-/* The ranks of a file, each once in the whole run; a file that names none cannot be told from another one. */
-static bool claim_ranks(const struct tracedata *d, const char *path, struct rank_of_file *taken, size_t *n, struct err *e)
+/* The ranks of file `i`, each in one file only; a file that names none cannot be told from another one. */
+static bool claim_ranks(const struct tracedata *d, const struct opt_list *files, size_t i, struct rank_of_file *taken, size_t *n, struct err *e)
 {
     size_t before = *n;
-    for (size_t i = 1; i < d->nprocesses; i++) {
-        int32_t rank = d->processes[i].rank;
-        for (size_t k = 0; rank >= 0 && k < *n; k++) {
-            if (taken[k].rank == rank && taken[k].path != path)
-                return fail(e, ERR_USAGE, "%s and %s are both rank %d: two runs; import them one by one", taken[k].path, path, rank);
-            rank = taken[k].rank == rank ? -1 : rank; /* a second process of that rank */
-        }
-        if (rank >= 0 && *n < OPT_LIST_MAX)
-            taken[(*n)++] = (struct rank_of_file){rank, path};
+    for (size_t p = 1; p < d->nprocesses; p++) {
+        int32_t rank = d->processes[p].rank;
+        size_t k = 0;
+        while (k < *n && taken[k].rank != rank)
+            k++;
+        if (rank >= 0 && k < *n && taken[k].file != i)
+            return fail(e, ERR_USAGE, "%s and %s are both rank %d: two runs; import them one by one", files->v[taken[k].file], files->v[i], rank);
+        if (rank >= 0 && k == *n && k < OPT_LIST_MAX)
+            taken[(*n)++] = (struct rank_of_file){rank, i};
     }
-    return *n > before || fail(e, ERR_UNDECIDED, "%s: does not say which rank it is; only files that do can be put together", path);
+    return *n > before || fail(e, ERR_UNDECIDED, "%s: does not say which rank it is; only files that do can be put together", files->v[i]);
 }
 
 static bool several(const struct opt_list *files, struct arena *a, struct tracedata *d, struct err *e)
@@ -70,7 +70,7 @@ static bool several(const struct opt_list *files, struct arena *a, struct traced
     for (size_t i = 0; i < files->n && ok; i++) {
         struct tracedata from;
         tracedata_init(&from);
-        ok = import_open(files->v[i], &from, e) && claim_ranks(&from, files->v[i], taken, &n, e) && merge_add(&m, &from, e);
+        ok = import_open(files->v[i], &from, e) && claim_ranks(&from, files, i, taken, &n, e) && merge_add(&m, &from, e);
         tracedata_free(&from);
     }
     merge_end(&m);

@@ -293,7 +293,10 @@ static void say_losses(struct file *f, enum json_step rc)
     if (f->more_text)
         loss(f, "text behind the trace, not looked at", -1);
     if (rc != JSON_OK || cut)
-        loss(f, where(f, arena_printf(&f->k.scratch, "%s: what follows is missing", cut ? cut : why), json_offset(&f->k.feed)), -1);
+        loss(f,
+             where(f, arena_printf(&f->k.scratch, "%s; the %lld whole events in front are kept", cut ? cut : why, (long long)f->k.events),
+                   json_offset(&f->k.feed)),
+             -1);
     loss(f, "rows whose time is not a number or out of range, left out", f->k.untimed);
     loss(f, "bare NaN, Infinity or N/A taken as absent", r->words);
     loss(f, "integers beyond int64, not kept", r->integers);

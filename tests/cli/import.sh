@@ -1,0 +1,26 @@
+# Import: one warning line when something was lost, one error line when nothing could be read; OUT whole or not at all.
+k=$DATA/import_kineto
+say() { "$@"; echo "status $?"; }
+say cpscope import "$k/plain(ok,events=2,loss=0).json" -o plain.db
+say cpscope import "$k/plain(ok,events=2,loss=0).json" -o plain.db
+say cpscope summary plain.db --span gpu --format csv
+cp "$k/cut_in_a_string(ok,events=2,loss=1).json" cut.json
+cp "$k/bare_nan_and_infinity(ok,events=1,loss=1).json" nan.json
+say cpscope import cut.json -o cut.db
+say cpscope summary cut.json --span gpu --format csv
+say cpscope import nan.json -o nan.db
+cp "$k/malformed_event_in_the_middle(ok,events=2,loss=1).json" middle.json
+say cpscope import middle.json -o middle.db
+: > empty.json
+head -c 3000 /dev/zero > zero.sqlite
+for f in empty.json zero.sqlite; do say cpscope summary $f; done
+cp "$k/cut_in_the_first_event(fail).json" first.json
+say cpscope import first.json -o none.db
+say cpscope import cut.json -o no/such/folder/x.db
+sqlite3 foreign.sqlite < "$DATA/import_nsys/another_database(fail).sql"
+say cpscope summary foreign.sqlite
+sqlite3 nsys.sqlite < "$DATA/import_nsys/kernels_and_calls(ok,events=3,loss=0).sql"
+say cpscope summary nsys.sqlite --span gpu --format csv
+say cpscope import plain.db cut.json -o both.db
+sqlite3 cut.db "SELECT reason, count FROM loss"
+ls
