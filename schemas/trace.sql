@@ -77,11 +77,11 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_SYNCHRONIZATION AS
     SELECT e.start, e."end", e.device AS deviceId, NULL AS contextId, coalesce(s.native, y.wait_stream) AS streamId,
         e.correlation AS correlationId, (t.pid & 0xFFFFFF) << 24 AS globalPid,
         CASE y.class WHEN 1 THEN 3 WHEN 2 THEN 1 WHEN 3 THEN 4 ELSE 2 END AS syncType, y.wait_event AS eventId
-    FROM event e JOIN sync y ON y.event = e.id LEFT JOIN stream s ON s.id = e.stream
+    FROM event e LEFT JOIN sync y ON y.event = e.id LEFT JOIN stream s ON s.id = e.stream
         LEFT JOIN thread t ON t.id = e.thread
     WHERE e.kind = 4 OR (e.kind = 5 AND y.class IN (1, 2, 3));
 
--- eventType 59 push/pop, 60 start/end, 34 mark
+-- eventType 59 push/pop, 60 start/end, 34 mark, 75 the name of a domain
 CREATE VIEW NVTX_EVENTS AS
     SELECT e.start, CASE WHEN r.flavour = 2 THEN NULL ELSE e."end" END AS "end",
         CASE r.flavour WHEN 1 THEN 60 WHEN 2 THEN 34 ELSE 59 END AS eventType, NULL AS rangeId, NULL AS category,
@@ -89,7 +89,16 @@ CREATE VIEW NVTX_EVENTS AS
         NULL AS endGlobalTid, e.name AS textId, coalesce(r.domain, 0) AS domainId
     FROM event e LEFT JOIN range r ON r.event = e.id LEFT JOIN thread t ON t.id = e.thread
         LEFT JOIN string x ON x.id = e.name
-    WHERE e.kind = 7;
+    WHERE e.kind = 7
+    UNION ALL
+    SELECT 0, NULL, 75, NULL, NULL, NULL, x.value, NULL, NULL, x.id, x.id
+    FROM (SELECT DISTINCT domain FROM range WHERE domain IS NOT NULL) r JOIN string x ON x.id = r.domain;
+
+CREATE VIEW ENUM_CUDA_MEMCPY_OPER AS
+    SELECT column1 AS id, column2 AS name, column3 AS label FROM (VALUES (0, 'CUDA_MEMCPY_KIND_UNKNOWN', 'Unknown'),
+        (1, 'CUDA_MEMCPY_KIND_HTOD', 'Host-to-Device'), (2, 'CUDA_MEMCPY_KIND_DTOH', 'Device-to-Host'),
+        (8, 'CUDA_MEMCPY_KIND_DTOD', 'Device-to-Device'), (9, 'CUDA_MEMCPY_KIND_HTOH', 'Host-to-Host'),
+        (10, 'CUDA_MEMCPY_KIND_PTOP', 'Peer-to-Peer'));
 
 CREATE VIEW TARGET_INFO_SESSION_START_TIME AS
     SELECT cast((SELECT value FROM meta WHERE key = 'utc_epoch_ns') AS INTEGER) AS utcEpochNs;
