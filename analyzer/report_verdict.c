@@ -33,11 +33,22 @@ static const char *time_text(struct cell c, char buf[HUMAN_SIZE])
 /* The op ledger where both sides have it and it says something, for it is what a framework's users read; else the waits. */
 static struct ledger ledger_of(const struct report *r, const struct totals *b, const struct totals *a)
 {
-    bool ops = a->ops.kind && (!r->pair || b->ops.kind) && (a->ops.i || (r->pair && b->ops.i));
+    bool ops = a->ops.kind && (!r->pair || b->ops.kind) && (a->ops.i || (r->pair && b->ops.i) || !a->waits.kind);
     struct ledger l = {ops ? "op ledger" : "wait ledger"};
     l.after = per(ops ? a->ops : a->waits, a->steps);
     l.before = per(ops ? b->ops : b->waits, b->steps);
     return l;
+}
+
+/* Is a rate of this report one of whole windows, for want of steps? */
+static bool whole(const struct report *r)
+{
+    return r->after.units.whole || (r->pair && r->before.units.whole);
+}
+
+static const char *each(const struct report *r)
+{
+    return whole(r) ? "per rank, in the window" : "per rank and step";
 }
 
 static bool simulated(const struct side *s)
@@ -85,9 +96,9 @@ static void point_site(struct page *p, const struct report *r, const char *lead,
         struct cell before = cell_real(rate(c->before_count, &r->before)), ns_b = cell_real(rate(c->before_ns, &r->before));
         const char *was = c->before_count > 0 ? arena_printf(&p->arena, "%s (blocked %s)", count_text(before, b), time_text(ns_b, tb)) : "none";
         const char *is = c->after_count > 0 ? arena_printf(&p->arena, "%s (blocked %s)", count_text(after, a), time_text(ns_a, ta)) : "none";
-        page_point(p, "%s: %.400s: per rank and step %s before, %s after", lead, who, was, is);
+        page_point(p, "%s: %.400s: %s before, %s after, %s", lead, who, was, is, each(r));
     } else {
-        page_point(p, "%s: %.400s: %s per rank and step, blocked %s", lead, who, count_text(after, a), time_text(ns_a, ta));
+        page_point(p, "%s: %.400s: %s, blocked %s, %s", lead, who, count_text(after, a), time_text(ns_a, ta), each(r));
     }
 }
 
@@ -147,12 +158,12 @@ static void point_cost(struct page *p, const struct report *r, const struct tota
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
     struct cell before = per(b->wait_ns, b->steps), after = per(a->wait_ns, a->steps);
     if (r->pair && before.kind && after.kind)
-        page_point(p, "What it cost: the host was blocked in device waits for %s of a step before and %s after (wait ledger, mean of ranks)",
-                   time_text(before, x), time_text(after, y));
+        page_point(p, "What it cost: host threads were blocked in device waits for %s before and %s after, %s (wait ledger)", time_text(before, x),
+                   time_text(after, y), each(r));
     before = per(b->bubble_ns, b->steps), after = per(a->bubble_ns, a->steps);
     if (r->pair && before.kind && after.kind && before.r + after.r > 0)
-        page_point(p, "Device idle that follows those waits: %s of a step before, %s after (an upper bound)", time_text(before, x),
-                   time_text(after, y));
+        page_point(p, "Device idle that follows those waits: %s before, %s after, %s (an upper bound)", time_text(before, x), time_text(after, y),
+                   each(r));
 }
 
 static void point_step(struct page *p, const struct report *r, const struct totals *b, const struct totals *a)
@@ -160,8 +171,8 @@ static void point_step(struct page *p, const struct report *r, const struct tota
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
     struct cell before = per(b->span_ns, b->device_steps), after = per(a->span_ns, a->device_steps);
     if (before.kind && after.kind && before.r > 0)
-        page_point(p, "The recorded step: %s before, %s after (%+.1f %% of before; %s)", time_text(before, x), time_text(after, y),
-                   100 * (after.r - before.r) / before.r, how_times_count(r));
+        page_point(p, "The recorded %s: %s before, %s after (%+.1f %% of before; %s)", whole(r) ? "window" : "step", time_text(before, x),
+                   time_text(after, y), 100 * (after.r - before.r) / before.r, how_times_count(r));
 }
 
 static int64_t gemm_calls(const struct side *s)
@@ -180,7 +191,7 @@ static void point_gemm(struct page *p, const struct report *r)
 {
     char x[HUMAN_SIZE];
     int64_t before = gemm_calls(&r->before), after = gemm_calls(&r->after);
-    if (before > 0 && before == after)
+    if (before > 0 && before == after && !whole(r))
         page_point(p, "Unchanged: the matrix multiplications, %s calls on both sides: what changed is not the model's arithmetic",
                    human_count(after, x));
 }
@@ -203,10 +214,16 @@ static void judge(const struct ledger *l, size_t added, struct page *p)
 
 static void pair_verdict(const struct report *r, const struct ledger *l, size_t added, struct page *p)
 {
+    char x[HUMAN_SIZE], y[HUMAN_SIZE];
     if (r->differ)
         page_verdict(p, TONE_UNDECIDED, "The two runs are %s. Both are shown; nothing is judged.", r->differ);
     else if (!l->before.kind || !l->after.kind)
         page_verdict(p, TONE_UNDECIDED, "Host-device syncs are not recorded on both sides, so nothing is judged.");
+    else if (whole(r))
+        page_verdict(p, TONE_UNDECIDED,
+                     "No steps are marked, so counts of a step cannot be compared: %s host-device syncs in the window before, %s in the one "
+                     "after (%s, per rank).",
+                     count_text(l->before, x), count_text(l->after, y), l->name);
     else
         judge(l, added, p);
 }
@@ -215,19 +232,19 @@ static void point_shares(const struct report *r, const struct totals *a, struct 
 {
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
     struct cell blocked = per(a->wait_ns, a->steps), span = per(a->span_ns, a->device_steps);
-    if (blocked.kind && span.kind && span.r > 0)
-        page_point(p, "Blocked in device waits: %s of the %s step, %.1f %% of it (mean of ranks, wait ledger)", time_text(blocked, x),
-                   time_text(span, y), 100 * blocked.r / span.r);
+    if (blocked.kind && blocked.r > 0 && span.kind && span.r > 0)
+        page_point(p, "Blocked in device waits: %s in a %s of %s (wait ledger, sum of a rank's threads)", time_text(blocked, x),
+                   whole(r) ? "window" : "step", time_text(span, y));
     if (!a->span_ns.kind || !a->span_ns.i)
         return;
     if (a->busy_ns.kind)
         page_point(p, "The device works %.1f %% of the window%s", 100.0 * (double)a->busy_ns.i / (double)a->span_ns.i,
                    r->after.t.nlanes > 1 ? " (mean of devices)" : "");
-    if (a->exposed_ns.kind)
+    if (a->exposed_ns.kind && a->exposed_ns.i)
         page_point(p, "Communication not hidden behind compute: %.1f %% of the window", 100.0 * (double)a->exposed_ns.i / (double)a->span_ns.i);
 }
 
-static void one_verdict(const struct ledger *l, const struct site_change *v, size_t n, struct page *p)
+static void one_verdict(const struct report *r, const struct ledger *l, const struct site_change *v, size_t n, struct page *p)
 {
     char x[HUMAN_SIZE];
     const struct site_change *worst = worst_site(v, n);
@@ -236,8 +253,8 @@ static void one_verdict(const struct ledger *l, const struct site_change *v, siz
     else if (l->after.r == 0)
         page_verdict(p, TONE_NEUTRAL, "The host does not wait for the device in this window.");
     else
-        page_verdict(p, TONE_NEUTRAL, "The host synchronises with the device %s times per rank and step (%s)%s%.200s.", count_text(l->after, x),
-                     l->name, worst ? ", longest at " : "", worst ? worst->site : "");
+        page_verdict(p, TONE_NEUTRAL, "Host-device syncs %s: %s (%s)%s%.200s.", each(r), count_text(l->after, x), l->name,
+                     worst ? ", longest at " : "", worst ? worst->site : "");
 }
 
 void report_verdict(struct report *r, const struct table *ops, const struct table *waits, struct page *p)
@@ -248,7 +265,7 @@ void report_verdict(struct report *r, const struct table *ops, const struct tabl
     struct site_change *v = NULL;
     size_t n = of && of->columns ? report_sites(of, r->pair, &r->arena, &v) : 0;
     if (!r->pair) {
-        one_verdict(&l, v, n, p);
+        one_verdict(r, &l, v, n, p);
         point_shares(r, &a, p);
         points_sites(p, r, v, n);
         return;
