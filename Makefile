@@ -115,9 +115,17 @@ $(BUILD)/bin/cpscope: $(BUILD)/obj/analyzer/main.o $(call lib,analyzer) $(call l
 $(BUILD)/bin/cpbench: $(BUILD)/obj/kernels/bench.o $(call lib,kernels) $(call lib,schemas)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -Wl,--export-dynamic-symbol=cpscope_activity_subscribe -o $@ $^ $(kernels_libs) $(base_libs)
+# A sanitizer's runtime cannot be preloaded into a plain program: the library is plain in every build, its unit tests are not.
+link_inject = -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL
+ifeq ($(SAN),)
 $(BUILD)/lib/libcpscope.so: $(obj_collector) $(call lib,schemas) $(BUILD)/gen/sources
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL -o $@ $(obj_collector) $(call lib,schemas) $(inject_libs)
+	$(Q)$(CC) $(LDFLAGS) $(link_inject) -o $@ $(obj_collector) $(call lib,schemas) $(inject_libs)
+else
+$(BUILD)/lib/libcpscope.so: $(src_collector) $(src_schemas) $(BUILD)/gen/event_sources.c $(BUILD)/gen/tracefile_schema.c $(BUILD)/gen/flags $(BUILD)/gen/sources
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS)) $(link_inject) -o $@ $(filter %.c,$^) $(inject_libs)
+endif
 
 # ---- tests: a binary per tests/unit/test_*.c, a golden per tests/cli/*.sh ----
 units := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit/test_*.c)))
@@ -150,6 +158,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
 	install -m755 $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(DESTDIR)$(PREFIX)/bin
 	install -m755 $(BUILD)/lib/libcpscope.so $(DESTDIR)$(PREFIX)/lib
+	install -m644 collector/cpscope.h $(DESTDIR)$(PREFIX)/include
 clean:
 	rm -rf build build-san build-tsan build-cov
 

@@ -5,6 +5,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-$root/build}
 export BUILD ROOT=$root DATA=$root/tests/data PATH=$BUILD/bin:$PATH LC_ALL=C TZ=UTC
 export OPENBLAS_NUM_THREADS=1
+# cpscope record puts a plain library before the sanitizer's in an instrumented program: that is fine, and must not end it.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-verify_asan_link_order=0}
 only=${ONLY:-}
 passed=0 failed=0 skipped=0
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/cpscope-test.XXXXXX") || exit 1
