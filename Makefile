@@ -122,7 +122,7 @@ $(BUILD)/lib/libcpscope.so: $(obj_collector) $(call lib,schemas) $(BUILD)/gen/so
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) $(link_inject) -o $@ $(obj_collector) $(call lib,schemas) $(inject_libs)
 else
-$(BUILD)/lib/libcpscope.so: $(src_collector) $(src_schemas) $(BUILD)/gen/event_sources.c $(BUILD)/gen/tracefile_schema.c $(BUILD)/gen/flags $(BUILD)/gen/sources
+$(BUILD)/lib/libcpscope.so: $(src_collector) $(src_schemas) $(wildcard collector/*.h schemas/*.h schemas/*.def) $(BUILD)/gen/event_sources.c $(BUILD)/gen/tracefile_schema.c $(BUILD)/gen/flags $(BUILD)/gen/sources
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS)) $(link_inject) -o $@ $(filter %.c,$^) $(inject_libs)
 endif
