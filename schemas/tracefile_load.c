@@ -70,6 +70,12 @@ static void row_site(struct load *l, sqlite3_stmt *s)
     l->broken |= id != sqlite3_column_int64(s, 0);
 }
 
+/* Differences of any two times must fit: 146 years either way. */
+static bool is_time(int64_t t)
+{
+    return t < INT64_C(1) << 62 && t > -(INT64_C(1) << 62);
+}
+
 static void row_event(struct load *l, sqlite3_stmt *s)
 {
     struct tracedata *d = l->d;
@@ -87,6 +93,7 @@ static void row_event(struct load *l, sqlite3_stmt *s)
         .site = (uint32_t)sqlite3_column_int64(s, 11),
     };
     l->broken |= v.name >= d->strings.n || v.stream >= d->nstreams || v.thread >= d->nthreads || v.site >= d->nsites || v.kind < 0;
+    l->broken |= !is_time(v.start) || !is_time(v.end);
     l->broken |= sqlite3_column_int64(s, 0) != (int64_t)d->n + 1;
     ARRAY_PUSH(d->ev, d->n, d->cap, v);
 }
@@ -129,6 +136,8 @@ static void row_comm(struct load *l, sqlite3_stmt *s)
     struct event *ev = owner(l, s, EV_COMM, EV_COMM);
     struct ev_comm c = {(uint32_t)get(s, 1, 0), (uint32_t)get(s, 2, 0), (uint32_t)get(s, 3, 0), (int32_t)get(s, 4, -1),
                         (int32_t)get(s, 5, -1), get(s, 6, -1),          get(s, 7, -1)};
+    size_t n = l->d->strings.n;
+    l->broken |= c.communicator >= n || c.function >= n || c.dtype >= n;
     if (ev)
         ev->detail = tracedata_comm_row(l->d, c);
 }
@@ -143,8 +152,10 @@ static void row_copy(struct load *l, sqlite3_stmt *s)
 static void row_range(struct load *l, sqlite3_stmt *s)
 {
     struct event *ev = owner(l, s, EV_RANGE, EV_RANGE);
+    struct ev_range r = {(uint32_t)get(s, 1, 0), sqlite3_column_int(s, 2), get(s, 3, -1)};
+    l->broken |= r.domain >= l->d->strings.n;
     if (ev)
-        ev->detail = tracedata_range_row(l->d, (struct ev_range){(uint32_t)get(s, 1, 0), sqlite3_column_int(s, 2), get(s, 3, -1)});
+        ev->detail = tracedata_range_row(l->d, r);
 }
 
 static void row_meta(struct load *l, sqlite3_stmt *s)
@@ -206,7 +217,7 @@ static bool load_part(struct load *l, const char *sql, void (*row)(struct load *
         row(l, s);
     sqlite3_finalize(s);
     if (l->broken)
-        return fail(e, ERR_FAIL, "%s: damaged: a row refers to a key that is not there", l->path);
+        return fail(e, ERR_FAIL, "%s: damaged: a row holds a key that is not there or an impossible time", l->path);
     return rc == SQLITE_DONE || fail(e, ERR_FAIL, "%s: damaged: %s", l->path, sqlite3_errmsg(l->db));
 }
 
@@ -320,8 +331,8 @@ bool tracefile_load(const char *path, struct tracedata *d, struct err *e)
         if (!fold_in(path, e))
             return false;
     }
-    bool ok =
-        sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK || fail(e, ERR_FAIL, "%s: cannot open: %s", path, sqlite3_errmsg(l.db));
+    bool ok = sqlite3_open_v2(path, &l.db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK ||
+              fail(e, ERR_FAIL, "%s: cannot open: %s", path, sqlite3_errmsg(l.db));
     ok = ok && load_all(&l, e);
     sqlite3_close(l.db);
     return ok;

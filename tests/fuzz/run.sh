@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# run.sh - builds every fuzz target with clang, runs each for SECONDS_EACH seconds [30] from its seeds, one line a target.
+# A crash leaves its input in the build folder and is printed; make it a case under tests/data/ when it is mended.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(realpath -m "${BUILD:-$root/build}-fuzz")
+clang=$(command -v clang-14 || command -v clang) || { echo "skip fuzz: clang is missing"; exit 0; }
+cd "$root" || exit 1
+san=address,undefined,fuzzer-no-link
+make -s BUILD="$build" CC="$clang" SAN=$san "$build"/ar/lib{analyzer,reports,schemas}.a > "$build.log" 2>&1 || { tail -n 20 "$build.log"; exit 1; }
+rm -f "$build.log"
+
+work=$(mktemp -d "$( [ -w /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}")/cpscope-fuzz.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# Seeds: the case files; databases with small pages, for their bytes are what is fuzzed.
+seeds() {
+    mkdir -p "$1"
+    case $2 in
+    kineto) cp tests/data/import_kineto/* "$1" ;;
+    nsys) for f in tests/data/import_nsys/*.sql; do
+            { echo "PRAGMA page_size = 512;"; cat "$f"; } | sqlite3 "$1/$(basename "$f" .sql).db"
+        done ;;
+    tracefile) "$build/seed" "$1" ;;
+    esac
+}
+
+bad=0
+link=("$build/ar/libanalyzer.a" "$build/ar/libreports.a" "$build/ar/libschemas.a" -lyajl -lz -lzstd -larchive -lsqlite3 -lm -ldl)
+flags=(-std=c11 -D_GNU_SOURCE -I. -Itests -Itests/fuzz -g -O1 -pthread)
+"$clang" "${flags[@]}" -fsanitize=address,undefined tests/fuzz/seed_tracefile.c -o "$build/seed" "${link[@]}" || exit 1
+for t in tests/fuzz/fuzz_*.c; do
+    name=$(basename "$t" .c) target=$build/$(basename "$t" .c)
+    [[ $name == *${ONLY:-}* ]] || continue
+    "$clang" "${flags[@]}" -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all "$t" -o "$target" "${link[@]}" || { bad=1; continue; }
+    mkdir -p "$work/$name" "$build/crashes"
+    seeds "$work/$name/seeds" "${name#fuzz_}"
+    mkdir -p "$build/corpus/$name"
+    (cd "$work/$name" && "$target" -max_total_time="${SECONDS_EACH:-30}" -timeout=10 -rss_limit_mb=4096 -max_len=65536 -close_fd_mask=1 \
+        -artifact_prefix="$build/crashes/$name-" "$build/corpus/$name" seeds > log 2>&1)
+    rc=$?
+    runs=$(sed -n 's/^Done \([0-9]*\) runs in.*/\1/p' "$work/$name/log")
+    if [ $rc -eq 0 ]; then
+        echo "ok $name: ${runs:-0} inputs in ${SECONDS_EACH:-30} s"
+    else
+        bad=1
+        echo "FAIL $name (exit $rc)"
+        grep -vE '^(#|cpscope: )' "$work/$name/log" | tail -n 40
+    fi
+done
+exit $bad
