@@ -1,6 +1,8 @@
-"""Prints what a reader of a report sees first, and what a browser would do with it. Indented lines are content."""
+"""Prints what a reader of a report sees first, and what a browser would do with it. Indented lines are content.
+With captions behind the page's name: those tables, cell by cell."""
 import base64
 import hashlib
+import html
 import html.parser
 import re
 import sys
@@ -31,8 +33,20 @@ class Page(html.parser.HTMLParser):
             self.text[self.at[-1]][-1] += data
 
 
+def table(raw, caption):
+    start = raw.index('<caption>' + caption + '</caption>')
+    for row in re.findall('<tr>(.*?)</tr>', raw[start:raw.index('</table>', start)], re.S):
+        cells = re.findall('<t[hd][^>]*>(.*?)</t[hd]>', row, re.S)
+        print('  ' + ' | '.join(html.unescape(re.sub('<[^>]*>', '', c)) for c in cells))
+
+
 path = sys.argv[1]
 raw = open(path, encoding='utf-8').read()
+if len(sys.argv) > 2:
+    for name in sys.argv[2:]:
+        print(name)
+        table(raw, name)
+    sys.exit()
 p = Page()
 p.feed(raw)
 verdict = raw[raw.index('class="verdict'):raw.index('</section>')]

@@ -5,6 +5,8 @@ read_page() { python3 "$ROOT/tests/browser/read_page.py" "$1"; }
 echo "--- before and after"
 cpscope report after.json --baseline before.json -o page.html; echo "status $?"
 read_page page.html
+python3 "$ROOT/tests/browser/read_page.py" page.html "Before and after" "Op ledger: operators that read back, by call site" \
+    "Wait ledger: host calls that block, by call site" "By class" "By name" Collectives "Summary of each device: after"
 cpscope report after.json --baseline before.json -o again.html && cmp page.html again.html && echo "twice the same bytes"
 cpscope report after.json --baseline before.json -o - | cmp - page.html && echo "the same on stdout"
 
