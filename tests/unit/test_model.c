@@ -18,10 +18,10 @@ static struct run_options options_of(const char *mode, int cp)
     o.mode = mode;
     o.device = "cpu";
     o.cp = cp;
-    o.layers = 3;
+    o.layers = 2;
     o.microbatches = 2;
     o.steps = STEPS;
-    o.tokens = 256;
+    o.tokens = 128;
     o.seqs = "random:3";
     o.recompute = "full";
     o.hidden = 16;
@@ -105,7 +105,7 @@ TEST(modes_and_cp_sizes_agree)
                     fail_msg("%s, cp %d, step %d: loss %.9g, norm %.9g, want %.9g, %.9g", (*m)->name, cp, i, got[i].loss, got[i].grad_norm,
                              want[i].loss, want[i].grad_norm);
                 assert_true(got[i].param_hash == want[i].param_hash);
-                assert_int_equal(got[i].tokens, 512);
+                assert_int_equal(got[i].tokens, 256);
             }
         }
 }
@@ -124,7 +124,7 @@ TEST(loss_and_norm_are_what_they_say)
     assert_ok(m != NULL, &e);
     assert_ok(model_step(m, 0, "step", 0, &times, &e), &e);
     model_values(m, &v);
-    int64_t n = 2 * 256 * 16, floats = model_params(m)->floats;
+    int64_t n = 2 * 128 * 16, floats = model_params(m)->floats;
     float *out = arena_array(&a, float, n), *dx = arena_array(&a, float, n), *grads = arena_array(&a, float, floats);
     model_read(m, out, dx, grads);
     double loss = 0, norm = 0;
@@ -152,13 +152,13 @@ TEST(inputs_do_not_depend_on_the_spread)
         assert_ok(run_config_of(&o, &one, &a, &e), &e);
         o.cp = cp;
         assert_ok(run_config_of(&o, &c, &a, &e), &e);
-        float *whole = arena_array(&a, float, 256 * 16), *own = arena_array(&a, float, 256 / cp * 16);
-        bool *met = arena_array(&a, bool, 256);
+        float *whole = arena_array(&a, float, 128 * 16), *own = arena_array(&a, float, 128 / cp * 16);
+        bool *met = arena_array(&a, bool, 128);
         batch_inputs(whole, &one, &one.shape.packs[1], 0, 1, 1);
         for (int rank = 0; rank < cp; rank++) {
             const int64_t *rows = batch_rows(&c.shape.packs[1], cp, rank, LAYOUT_ZIGZAG, &a);
             batch_inputs(own, &c, &c.shape.packs[1], rank, 1, 1);
-            for (int i = 0; i < 256 / cp; i++) {
+            for (int i = 0; i < 128 / cp; i++) {
                 assert_memory_equal(own + i * 16, whole + rows[i] * 16, 16 * sizeof(float));
                 assert_false(met[rows[i]]);
                 met[rows[i]] = true;
