@@ -123,7 +123,7 @@ static bool run(const struct jtree *root, const char *file, struct table *t, str
 
 const struct vector_form vec_conv_halo = {
     .name = "conv_halo",
-    .what = "the convolution on contiguous shards: halo rows and their gradient",
+    .what = "the convolution on shards: halo rows",
     .sniff = sniff,
     .run = run,
 };

@@ -72,7 +72,7 @@ static bool run(const struct jtree *root, const char *file, struct table *t, str
 
 const struct vector_form vec_gdn_core = {
     .name = "gdn_core",
-    .what = "the gated delta rule: outputs, final states, gradients",
+    .what = "the delta rule: outputs, states, gradients",
     .sniff = sniff,
     .run = run,
 };

@@ -165,7 +165,7 @@ static bool run(const struct jtree *root, const char *file, struct table *t, str
 
 const struct vector_form vec_gdn_cp = {
     .name = "gdn_cp",
-    .what = "the gated delta rule on contiguous shards: summaries, states, their gradients",
+    .what = "the delta rule on shards: summaries and states",
     .sniff = sniff,
     .run = run,
 };

@@ -226,7 +226,7 @@ static bool run(const struct jtree *root, const char *file, struct table *t, str
 
 const struct vector_form vec_gdn_layer = {
     .name = "gdn_layer",
-    .what = "a whole layer on one device: output, input and parameter gradients",
+    .what = "a whole layer: output and all gradients",
     .sniff = sniff,
     .run = run,
 };
