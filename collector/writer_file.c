@@ -22,25 +22,28 @@ static void remove_old(const char *path, int64_t before)
         unlink(path);
 }
 
-static bool claim(const struct recorder *r, char *path, size_t size, struct err *e)
+/* The first name that nobody has; another process may take one at the same moment. */
+static struct tracefile *claim(const struct recorder *r, char *path, size_t size, struct err *e)
 {
     char name[4096];
     struct launch l = launch_env();
     if (!outname_expand(r->out, name, sizeof name, e))
-        return false;
-    for (int i = 0; i < OUTNAME_TRIES; i++) {
-        if (!outname_try(name, i, l, path, size))
-            return fail(e, ERR_FAIL, "%s: the file name is too long", name);
-        remove_old(path, r->replace_before);
-        int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            close(fd);
-            return true;
+        return NULL;
+    for (int i = 0; i < OUTNAME_TRIES && e->kind == ERR_NONE; i++) {
+        struct err why = {0};
+        if (!outname_try(name, i, l, path, size)) {
+            fail(e, ERR_FAIL, "%s: the file name is too long", name);
+            return NULL;
         }
-        if (errno != EEXIST)
-            return fail(e, ERR_FAIL, "%s: cannot write: %s", path, strerror(errno));
+        remove_old(path, r->replace_before);
+        struct tracefile *f = access(path, F_OK) == 0 ? NULL : tracefile_record(path, false, &why);
+        if (f)
+            return f;
+        if (access(path, F_OK) != 0)
+            fail(e, ERR_FAIL, "%s", why.msg);
     }
-    return fail(e, ERR_FAIL, "%s: exists already, and so do the names derived from it", name);
+    fail(e, ERR_FAIL, "%s: exists already, and so do the names derived from it", name);
+    return NULL;
 }
 
 /* The command line of this process, masked; a recorded child has another one than what was asked for. */
@@ -114,7 +117,7 @@ static void first_facts(const struct recorder *r, struct tracedata *d)
 struct tracefile *writer_file_open(const struct recorder *r, struct tracedata *d, char *path, size_t size, struct err *e)
 {
     first_facts(r, d);
-    struct tracefile *f = claim(r, path, size, e) ? tracefile_record(path, true, e) : NULL;
+    struct tracefile *f = claim(r, path, size, e);
     if (!f)
         path[0] = '\0';
     return f;

@@ -97,13 +97,10 @@ static bool write_kinds(struct tracefile *f, struct err *e)
     return ok;
 }
 
-/* The schema is written before the WAL begins: so the file itself says what it is, from its first moment on. */
-static bool set_up(struct tracefile *f, const char *journal, struct err *e)
+static bool write_schema(struct tracefile *f, struct err *e)
 {
-    char mode[100];
-    snprintf(mode, sizeof mode, "PRAGMA journal_mode=%s; PRAGMA wal_autocheckpoint=512", journal);
     return exec(f, "PRAGMA page_size=8192; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; BEGIN", e) && exec(f, tracefile_schema, e) &&
-           write_kinds(f, e) && exec(f, "COMMIT", e) && exec(f, mode, e) && prepare(f, e);
+           write_kinds(f, e) && exec(f, "COMMIT", e);
 }
 
 /* Claims the name; an empty file is what SQLite takes for a new database. */
@@ -118,21 +115,15 @@ static bool claim(const char *path, bool force, struct err *e)
     return true;
 }
 
-static struct tracefile *open_new(const char *path, const char *file, const char *tmp, const char *journal, struct err *e)
+/* The handle of what will be PATH, whose bytes are in `file` now. */
+static struct tracefile *open_handle(const char *path, const char *file, struct err *e)
 {
     size_t cap = 0;
     struct tracefile *f = array_grow(NULL, &cap, 1, sizeof *f);
-    *f = (struct tracefile){
-        .path = strdup(path), .tmp = tmp ? strdup(tmp) : NULL, .strings = 0, .processes = 1, .threads = 1, .streams = 1, .sites = 1};
-    if (sqlite3_open_v2(file, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
-        sql_fail(f, e);
-    else if (set_up(f, journal, e))
+    *f = (struct tracefile){.path = strdup(path), .strings = 0, .processes = 1, .threads = 1, .streams = 1, .sites = 1};
+    if (sqlite3_open_v2(file, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK)
         return f;
-    if (!tmp) {
-        sqlite3_close(f->db);
-        f->db = NULL;
-        unlink(path);
-    }
+    sql_fail(f, e);
     tracefile_close(f);
     return NULL;
 }
@@ -144,22 +135,59 @@ struct tracefile *tracefile_create(const char *path, bool force, struct err *e)
         return NULL;
     }
     char *tmp = sqlite3_mprintf("%s.tmp", path);
-    struct tracefile *f = claim(tmp, true, e) ? open_new(path, tmp, tmp, "OFF", e) : NULL;
+    struct tracefile *f = claim(tmp, true, e) ? open_handle(path, tmp, e) : NULL;
+    if (f) {
+        f->tmp = strdup(tmp);
+        if (!write_schema(f, e) || !prepare(f, e)) {
+            tracefile_close(f);
+            f = NULL;
+        }
+    }
     sqlite3_free(tmp);
     return f;
+}
+
+/* A whole file without rows, at `tmp`. */
+static bool make_empty(const char *path, const char *tmp, struct err *e)
+{
+    struct tracefile *f = claim(tmp, true, e) ? open_handle(path, tmp, e) : NULL;
+    bool ok = f && write_schema(f, e);
+    tracefile_close(f);
+    return ok;
+}
+
+/* Gives `tmp` its name in one step; an existing file is in the way unless `force`. */
+static bool put_in_place(const char *tmp, const char *path, bool force, struct err *e)
+{
+    if (!force && link(tmp, path) == 0)
+        return unlink(tmp) == 0;
+    if (!force && (errno == EEXIST || !claim(path, false, e))) /* a file system without links: the name first, then the bytes */
+        return fail(e, ERR_FAIL, "%s: exists already; give another name, or --force to replace it", path);
+    return rename(tmp, path) == 0 || fail(e, ERR_FAIL, "%s: cannot write: %s", path, strerror(errno));
 }
 
 struct tracefile *tracefile_record(const char *path, bool force, struct err *e)
 {
     static const char *const side[] = {"-wal", "-shm"};
-    if (!claim(path, force, e))
-        return NULL;
-    for (int i = 0; i < 2; i++) { /* of an earlier file of that name: they would be replayed into ours */
-        char *s = sqlite3_mprintf("%s%s", path, side[i]);
-        unlink(s);
-        sqlite3_free(s);
-    }
-    return open_new(path, path, NULL, "WAL", e);
+    struct tracefile *f = NULL;
+    char *tmp = sqlite3_mprintf("%s.new-%d", path, (int)getpid());
+    if (make_empty(path, tmp, e) && put_in_place(tmp, path, force, e)) {
+        for (int i = 0; i < 2; i++) { /* of an earlier file of that name: they would be replayed into ours */
+            char *s = sqlite3_mprintf("%s%s", path, side[i]);
+            unlink(s);
+            sqlite3_free(s);
+        }
+        f = open_handle(path, path, e);
+        if (f && !(exec(f, "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA wal_autocheckpoint=512", e) && prepare(f, e))) {
+            tracefile_close(f);
+            f = NULL;
+        }
+        if (!f)
+            unlink(path);
+    } else
+        unlink(tmp);
+    sqlite3_free(tmp);
+    return f;
 }
 
 /* Binders of one row: text and integers, where `none` stands for NULL. */

@@ -17,6 +17,11 @@ static int64_t some(int64_t none) /* a value, sometimes the absent one, sometime
     return k < 2 ? none : k < 8 ? odd[k - 2] : (int64_t)rnd(1u << 30);
 }
 
+static int64_t some_time(void)
+{
+    return rnd(8) ? (int64_t)rnd(1u << 30) : (int64_t)rnd(UINT64_C(1) << 62) - (INT64_C(1) << 61);
+}
+
 static uint32_t some_string(struct tracedata *d)
 {
     static const char *const texts[] = {"gemm", "", "<script>", "a\nb\x01", "\xff\xfe not UTF-8", "it's \"quoted\"", "\xe2\x82\xac"};
@@ -46,7 +51,7 @@ static uint32_t some_detail(struct tracedata *d, int kind)
 static void add_event(struct tracedata *d, struct err *e)
 {
     int kind = (int)rnd(EV_NKINDS);
-    struct event v = event_none((enum ev_kind)kind, some(0), some(0));
+    struct event v = event_none((enum ev_kind)kind, some_time(), some_time());
     uint32_t process = tracedata_process(d, some(-1), rnd(2) ? "host" : "", (int32_t)rnd(3) - 1);
     v.name = some_string(d);
     v.rank = (int32_t)rnd(5) - 1;
