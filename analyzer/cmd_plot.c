@@ -1,6 +1,7 @@
 /* cmd_plot.c - cpscope plot KIND FILE... -o OUT.svg|png */
 #include "analyzer/cmd.h"
 #include "analyzer/output.h"
+#include "analyzer/progress.h"
 #include "analyzer/report.h"
 
 #include <stddef.h>
@@ -9,6 +10,7 @@
 struct args {
     struct opt_list files;
     const char *kind, *baseline, *path, *ledger;
+    bool quiet, no_progress;
 };
 
 static const struct opt opts[] = {
@@ -17,6 +19,8 @@ static const struct opt opts[] = {
     {OPT_TEXT, "baseline", offsetof(struct args, baseline), "the run before: drawn beside, in its own colour", "FILE"},
     {OPT_TEXT, "ledger", offsetof(struct args, ledger), "of syncs: wait (default) or op", "NAME"},
     {OPT_TEXT, "output", offsetof(struct args, path), "OUT.svg or OUT.png", "FILE", 'o'},
+    {OPT_FLAG, "quiet", offsetof(struct args, quiet), "nothing on standard error but errors", NULL, 'q'},
+    {OPT_FLAG, "no-progress", offsetof(struct args, no_progress), "no progress on standard error"},
     {0},
 };
 
@@ -100,6 +104,8 @@ static enum status run(int argc, char **argv, struct err *e)
     enum plot_format f = PLOT_SVG;
     const struct opt_group groups[] = {{opts, &a, NULL}, {trace_opt_rows, &to, "What is looked at:"}, {0}};
     bool ok = opt_parse(argc, argv, groups, doc, &arena, e);
+    progress_enable(!a.quiet && !a.no_progress);
+    to.quiet = a.quiet;
     const struct kind *k = ok ? kind_find(a.kind, e) : NULL;
     ok = k && format_of(a.path, &f, e) && draw(k, &a, &to, f, e);
     arena_free(&arena);

@@ -1,6 +1,7 @@
 /* cmd_report.c - cpscope report FILE... [--baseline FILE] -o OUT.html */
 #include "analyzer/cmd.h"
 #include "analyzer/output.h"
+#include "analyzer/progress.h"
 #include "analyzer/report.h"
 
 #include <stddef.h>
@@ -9,12 +10,15 @@
 struct args {
     struct opt_list files;
     const char *baseline, *path;
+    bool quiet, no_progress;
 };
 
 static const struct opt opts[] = {
     {OPT_ARGS, "FILE", offsetof(struct args, files)},
     {OPT_TEXT, "baseline", offsetof(struct args, baseline), "the run before: a trace or a folder of one", "FILE"},
     {OPT_TEXT, "output", offsetof(struct args, path), "the page to write; - is stdout", "FILE", 'o'},
+    {OPT_FLAG, "quiet", offsetof(struct args, quiet), "nothing on standard error but errors", NULL, 'q'},
+    {OPT_FLAG, "no-progress", offsetof(struct args, no_progress), "no progress on standard error"},
     {0},
 };
 
@@ -40,6 +44,8 @@ static enum status run(int argc, char **argv, struct err *e)
     struct report r = {0};
     const struct opt_group groups[] = {{opts, &a, NULL}, {trace_opt_rows, &to, "What is looked at:"}, {0}};
     bool ok = opt_parse(argc, argv, groups, doc, &arena, e);
+    progress_enable(!a.quiet && !a.no_progress);
+    to.quiet = a.quiet;
     if (ok && !a.path)
         ok = fail(e, ERR_USAGE, "where to? say -o OUT.html (or -o - for stdout)");
     ok = ok && report_open(&r, &a.files, a.baseline, &to, e) && write_page(&r, strcmp(a.path, "-") == 0 ? NULL : a.path, e);

@@ -33,6 +33,15 @@ static struct plot_bar bar_of(const struct trace *t, const struct lane *l, struc
     return b;
 }
 
+/* The same rank is there more than once. */
+static bool several_runs(const struct trace *t)
+{
+    for (size_t i = 1; i < t->nfiles; i++)
+        if (t->files[i].run != t->files[0].run)
+            return true;
+    return false;
+}
+
 static size_t bars_of(const struct side *s, bool pair, struct plot_bar *v, struct arena *a)
 {
     size_t n = s->t.nlanes < BARS_MOST ? s->t.nlanes : BARS_MOST;
@@ -40,7 +49,7 @@ static size_t bars_of(const struct side *s, bool pair, struct plot_bar *v, struc
         v[i] = bar_of(&s->t, &s->t.lanes[i], a);
         if (pair)
             v[i].label = arena_printf(a, "%s: %s", s->label, v[i].label);
-        else if (s->t.nfiles > 1)
+        else if (several_runs(&s->t))
             v[i].label = arena_printf(a, "%s: %s", s->t.files[s->t.lanes[i].file].name, v[i].label);
     }
     return n;

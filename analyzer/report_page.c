@@ -179,11 +179,17 @@ static bool compose(struct composer *c, struct err *e)
     return true;
 }
 
+static const char *named(struct composer *c, const struct side *s)
+{
+    size_t n = s->t.nfiles;
+    return n == 1 ? s->t.files[0].name : arena_printf(&c->arena, "%s and %zu more file%s", s->t.files[0].name, n - 1, n == 2 ? "" : "s");
+}
+
 bool report_page(struct report *r, FILE *out, struct err *e)
 {
     struct composer c = {.r = r};
-    const char *after = r->after.t.files[0].name;
-    page_init(&c.p, r->pair ? arena_printf(&c.arena, "cpscope: %s (before) against %s (after)", r->before.t.files[0].name, after)
+    const char *after = named(&c, &r->after);
+    page_init(&c.p, r->pair ? arena_printf(&c.arena, "cpscope: %s (before) against %s (after)", named(&c, &r->before), after)
                             : arena_printf(&c.arena, "cpscope: %s", after));
     if (r->pair)
         page_lead(&c.p, "%s; %s", side_in_words(&c, &r->before), side_in_words(&c, &r->after));

@@ -30,10 +30,22 @@ static const char *time_text(struct cell c, char buf[HUMAN_SIZE])
     return c.kind ? human_brief((int64_t)c.r, buf) : "-";
 }
 
-/* The op ledger where both sides have it and it says something, for it is what a framework's users read; else the waits. */
+/* Of two runs the op ledger where both have it and it says something, for it is what a framework's users read; of one run
+ * only where most of the waiting is in it. Else the waits. */
+static bool by_ops(const struct report *r, const struct totals *b, const struct totals *a)
+{
+    if (!a->ops.kind || (r->pair && !b->ops.kind))
+        return false;
+    if (!a->waits.kind)
+        return true;
+    if (r->pair)
+        return a->ops.i || b->ops.i;
+    return a->ops.i && a->op_ns.kind && a->op_ns.i >= a->wait_ns.i / 2;
+}
+
 static struct ledger ledger_of(const struct report *r, const struct totals *b, const struct totals *a)
 {
-    bool ops = a->ops.kind && (!r->pair || b->ops.kind) && (a->ops.i || (r->pair && b->ops.i) || !a->waits.kind);
+    bool ops = by_ops(r, b, a);
     struct ledger l = {ops ? "op ledger" : "wait ledger"};
     l.after = per(ops ? a->ops : a->waits, a->steps);
     l.before = per(ops ? b->ops : b->waits, b->steps);

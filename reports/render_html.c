@@ -8,7 +8,6 @@ static bool render(const struct table *const *tables, size_t n, const struct ren
     const char *title = o->title ? o->title : n && tables[0]->title ? tables[0]->title : "cpscope";
     struct page p;
     page_init(&p, title);
-    page_section(&p, "tables", title);
     for (size_t i = 0; i < n; i++)
         page_table(&p, tables[i], (struct html_table_opts){0});
     bool ok = page_write(&p, out, e);
