@@ -1,8 +1,8 @@
 /* json_scan.c - the tokenizer.
  *
- * Why not yajl, the library that reads JSON elsewhere in this project: with callbacks that do nothing it takes all of the
- * time that an import may take (310 MB/s against 200 MB/s required for everything), and it gives up at NaN and at raw
- * control characters. This one looks at strings 16 bytes at a time and runs at about three times that speed.
+ * Why not yajl, the library that reads JSON elsewhere in this project? On a trace of 300 MB yajl with callbacks that do
+ * nothing takes 1.5 times the CPU time of the whole import through this tokenizer (0.79 s, 378 MB/s, against 0.53 s), and
+ * it gives up at NaN and at raw control characters. Strings are looked at 16 bytes at a time, and keys that nobody wants are only skipped.
  */
 #include "analyzer/json_scan.h"
 

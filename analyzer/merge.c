@@ -129,21 +129,27 @@ static int64_t utc_of(const struct tracedata *d)
     return utc ? strtoll(utc, NULL, 10) : INT64_MIN;
 }
 
+/* b - a when both are known and it is shorter than `most`. */
+static bool close_enough(int64_t a, int64_t b, int64_t most, int64_t *shift)
+{
+    return a != INT64_MIN && b != INT64_MIN && !__builtin_sub_overflow(b, a, shift) && *shift<most && * shift> - most;
+}
+
 /* What to add to the trace's times; also says how good that is. */
 static int64_t shift_of(struct merge *m, const struct tracedata *from)
 {
     static const int64_t day = INT64_C(86400) * 1000000000, year = 365 * day;
-    int64_t utc = utc_of(from), shift;
+    int64_t utc = utc_of(from), shift = 0;
     if (m->ntraces == 0) {
         m->to->t0 = from->t0;
         m->utc = utc;
         m->align = "utc";
         return 0;
     }
-    if (utc != INT64_MIN && m->utc != INT64_MIN && !__builtin_sub_overflow(utc, m->utc, &shift) && shift < year && shift > -year)
+    if (close_enough(m->utc, utc, year, &shift))
         return shift;
     bool neither = utc == INT64_MIN && m->utc == INT64_MIN;
-    if (neither && !__builtin_sub_overflow(from->t0, m->to->t0, &shift) && shift < day && shift > -day) {
+    if (neither && close_enough(m->to->t0, from->t0, day, &shift)) {
         m->align = strcmp(m->align, "utc") == 0 ? "clock" : m->align;
         return shift;
     }
