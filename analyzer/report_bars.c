@@ -75,22 +75,29 @@ const char *report_sample(struct report *r)
     return arena_printf(&r->arena, "n: %s before, %s after", before, after);
 }
 
+/* The sample, and that not everything is drawn where that is so. */
+static const char *shown_of(struct report *r, size_t n, size_t all, const char *what)
+{
+    const char *sample = report_sample(r);
+    return n == all ? sample : arena_printf(&r->arena, "%s; %zu of %zu %s shown", sample, n, all, what);
+}
+
 bool report_plot_breakdown(struct report *r, enum plot_format f, struct plot *out, struct err *e)
 {
     struct plot_bar bars[2 * BARS_MOST];
     size_t n = r->pair ? bars_of(&r->before, true, bars, &r->arena) : 0;
     n += bars_of(&r->after, r->pair, bars + n, &r->arena);
-    return plot_breakdown(bars, n, report_sample(r), f, &r->arena, out, e);
+    size_t all = r->after.t.nlanes + (r->pair ? r->before.t.nlanes : 0);
+    return plot_breakdown(bars, n, shown_of(r, n, all, "devices"), f, &r->arena, out, e);
 }
 
 bool report_plot_syncs(struct report *r, const struct table *joined, enum plot_format f, struct plot *out, struct err *e)
 {
     struct site_change *v;
     struct plot_site sites[SITES_MOST];
-    size_t n = report_sites(joined, r->pair, &r->arena, &v);
-    n = n < SITES_MOST ? n : SITES_MOST;
+    size_t all = report_sites(joined, r->pair, &r->arena, &v), n = all < SITES_MOST ? all : SITES_MOST;
     for (size_t i = 0; i < n; i++)
         sites[i] = (struct plot_site){*v[i].api ? arena_printf(&r->arena, "%s: %s", v[i].site, v[i].api) : v[i].site, v[i].before_ns, v[i].after_ns,
                                       v[i].before_count, v[i].after_count};
-    return plot_syncs(sites, n, r->pair, report_sample(r), f, &r->arena, out, e);
+    return plot_syncs(sites, n, r->pair, shown_of(r, n, all, "sites"), f, &r->arena, out, e);
 }

@@ -151,13 +151,21 @@ static void points_sites(struct page *p, const struct report *r, const struct si
         point_site(p, r, r->pair ? "Look at next" : "Look at", worst);
 }
 
+static bool new_there(const struct site_change *c, const struct site_change *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_new(&v[i]) && strcmp(v[i].site, c->site) == 0)
+            return true;
+    return false;
+}
+
 /* Where the verdict is on the op ledger, a call that blocks and did not before must not go unsaid. */
-static void point_new_wait(struct page *p, struct report *r, const struct table *waits)
+static void point_new_wait(struct page *p, struct report *r, const struct table *waits, const struct site_change *ops, size_t nops)
 {
     struct site_change *v;
     size_t n = waits && waits->columns ? report_sites(waits, true, &r->arena, &v) : 0;
     for (size_t i = 0; i < n; i++)
-        if (is_new(&v[i])) {
+        if (is_new(&v[i]) && !new_there(&v[i], ops, nops)) {
             point_site(p, r, "New in the wait ledger", &v[i]);
             return;
         }
@@ -289,6 +297,6 @@ void report_verdict(struct report *r, const struct table *ops, const struct tabl
     point_cost(p, r, &b, &a);
     points_sites(p, r, v, n);
     if (of == ops)
-        point_new_wait(p, r, waits);
+        point_new_wait(p, r, waits, v, n);
     point_gemm(p, r);
 }

@@ -14,6 +14,14 @@ echo "--- the other way round"
 cpscope report before.json --baseline after.json -o page.html; echo "status $?"
 read_page page.html | sed -n 1,3p
 
+echo "--- the same run twice"
+cpscope report before.json --baseline before.json -o page.html; echo "status $?"
+read_page page.html | sed -n 1,2p
+
+echo "--- as many syncs, some at a place that had none"
+cpscope report moved.json --baseline before.json -o page.html; echo "status $?"
+read_page page.html | sed -n 1,7p
+
 echo "--- one run"
 cpscope report before.json -o page.html; echo "status $?"
 read_page page.html | sed -n 1,3p

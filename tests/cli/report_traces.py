@@ -1,4 +1,4 @@
-"""Writes small Kineto traces for the report tests: before.json, after.json, other.json, many.json, evil.json (all invented)."""
+"""Writes small Kineto traces for the report tests: before.json, after.json, moved.json, other.json, many.json, evil.json (all invented)."""
 import json
 
 EVIL = '<script>alert(1)</script>"\'&</style>\u202e<img src=x onerror=alert(1)>' + 'x' * 10000
@@ -8,9 +8,12 @@ def x(cat, name, pid, tid, ts, dur, **args):
     return {'ph': 'X', 'cat': cat, 'name': name, 'pid': pid, 'tid': tid, 'ts': ts, 'dur': dur, 'args': args}
 
 
-def step(items, world):
-    """One step of 1000 us: `items` scalar reads of 20 us each, a kernel after each, one all-reduce."""
+def step(items, world, elsewhere=0):
+    """One step of 1000 us: `items` scalar reads of 20 us each, a kernel after each, one all-reduce; the last `elsewhere` of
+    the reads are made by another function."""
     ev = [x('user_annotation', 'ProfilerStep#5', 1, 1, 0, 1000), x('python_function', 'model/layout.py(7): swap', 1, 1, 1, 990)]
+    if elsewhere:
+        ev.append(x('python_function', 'model/router.py(9): plan', 1, 1, 8 + 40 * (items - elsewhere), 40 * elsewhere))
     for i in range(items):
         t = 10 + 40 * i
         ev += [x('cpu_op', 'aten::item', 1, 1, t, 20), x('cuda_runtime', 'cudaStreamSynchronize', 1, 1, t + 5, 10, correlation=100 + i),
@@ -32,5 +35,5 @@ def many():
     return t
 
 
-for name, trace in (('before', step(20, 2)), ('after', step(2, 2)), ('other', step(2, 4)), ('many', many()), ('evil', evil())):
+for name, trace in (('before', step(20, 2)), ('after', step(2, 2)), ('moved', step(20, 2, 4)), ('other', step(2, 4)), ('many', many()), ('evil', evil())):
     json.dump(trace, open(name + '.json', 'w'))
