@@ -103,10 +103,10 @@ static bool write_schema(struct tracefile *f, struct err *e)
            write_kinds(f, e) && exec(f, "COMMIT", e);
 }
 
-/* Claims the name; an empty file is what SQLite takes for a new database. */
-static bool claim(const char *path, bool force, struct err *e)
+/* Makes an empty file on the way to PATH; that is what SQLite takes for a new database. */
+static bool claim(const char *file, const char *path, bool force, struct err *e)
 {
-    int fd = open(path, O_CREAT | O_WRONLY | (force ? O_TRUNC : O_EXCL), 0666);
+    int fd = open(file, O_CREAT | O_WRONLY | (force ? O_TRUNC : O_EXCL), 0666);
     if (fd < 0 && errno == EEXIST)
         return fail(e, ERR_FAIL, "%s: exists already; give another name, or --force to replace it", path);
     if (fd < 0)
@@ -135,7 +135,7 @@ struct tracefile *tracefile_create(const char *path, bool force, struct err *e)
         return NULL;
     }
     char *tmp = sqlite3_mprintf("%s.tmp", path);
-    struct tracefile *f = claim(tmp, true, e) ? open_handle(path, tmp, e) : NULL;
+    struct tracefile *f = claim(tmp, path, true, e) ? open_handle(path, tmp, e) : NULL;
     if (f) {
         f->tmp = strdup(tmp);
         if (!write_schema(f, e) || !prepare(f, e)) {
@@ -150,7 +150,7 @@ struct tracefile *tracefile_create(const char *path, bool force, struct err *e)
 /* A whole file without rows, at `tmp`. */
 static bool make_empty(const char *path, const char *tmp, struct err *e)
 {
-    struct tracefile *f = claim(tmp, true, e) ? open_handle(path, tmp, e) : NULL;
+    struct tracefile *f = claim(tmp, path, true, e) ? open_handle(path, tmp, e) : NULL;
     bool ok = f && write_schema(f, e);
     tracefile_close(f);
     return ok;
@@ -161,7 +161,7 @@ static bool put_in_place(const char *tmp, const char *path, bool force, struct e
 {
     if (!force && link(tmp, path) == 0)
         return unlink(tmp) == 0;
-    if (!force && (errno == EEXIST || !claim(path, false, e))) /* a file system without links: the name first, then the bytes */
+    if (!force && (errno == EEXIST || !claim(path, path, false, e))) /* a file system without links: the name first, then the bytes */
         return fail(e, ERR_FAIL, "%s: exists already; give another name, or --force to replace it", path);
     return rename(tmp, path) == 0 || fail(e, ERR_FAIL, "%s: cannot write: %s", path, strerror(errno));
 }
