@@ -241,6 +241,11 @@ static void finish(struct deal *d)
     free(d->keys);
 }
 
+static void *make_room(void *v, size_t *cap, size_t need, size_t element)
+{
+    return need > *cap ? array_grow(v, cap, need, element) : v;
+}
+
 int64_t time_since(int64_t zero, int64_t t)
 {
     int64_t sum;
@@ -261,14 +266,10 @@ static bool deal_file(struct build *b, uint32_t file)
     d.to = time_since(zero, t->opts.to);
     count_rows(&d);
     deal_rows(&d);
-    struct trace_rank *ranks = arena_array(&t->arena, struct trace_rank, t->nranks + d.ranks.n);
-    struct lane *lanes = arena_array(&t->arena, struct lane, t->nlanes + d.lanes.n);
-    if (t->nranks)
-        memcpy(ranks, t->ranks, t->nranks * sizeof *ranks);
-    if (t->nlanes)
-        memcpy(lanes, t->lanes, t->nlanes * sizeof *lanes);
-    t->ranks = ranks;
-    t->lanes = lanes;
+    d.f->first_rank = (uint32_t)t->nranks;
+    d.f->nranks = (uint32_t)d.ranks.n;
+    t->ranks = make_room(t->ranks, &t->ranks_cap, t->nranks + d.ranks.n, sizeof *t->ranks);
+    t->lanes = make_room(t->lanes, &t->lanes_cap, t->nlanes + d.lanes.n, sizeof *t->lanes);
     finish(&d);
     bool any = false;
     for (size_t i = 0; i < d.ranks.n; i++)

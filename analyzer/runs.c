@@ -1,20 +1,20 @@
 /* runs.c - which files make one run: run 0 holds the first file of each rank, run 1 the second, and so on. */
 #include "analyzer/trace_build.h"
 
-static bool holds_rank(const struct trace *t, size_t file, int32_t rank)
+static bool holds_rank(const struct trace *t, const struct trace_file *f, int32_t rank)
 {
-    for (size_t i = 0; i < t->nranks; i++)
-        if (t->ranks[i].file == file && t->ranks[i].rank == rank)
+    for (uint32_t i = f->first_rank; i < f->first_rank + f->nranks; i++)
+        if (t->ranks[i].rank == rank)
             return true;
     return false;
 }
 
 /* Files that know no rank are apart: nothing says that they belong together. */
-static bool clash(const struct trace *t, size_t x, size_t y)
+static bool clash(const struct trace *t, const struct trace_file *x, const struct trace_file *y)
 {
     bool known = false;
-    for (size_t i = 0; i < t->nranks; i++) {
-        if (t->ranks[i].file != x || t->ranks[i].rank < 0)
+    for (uint32_t i = x->first_rank; i < x->first_rank + x->nranks; i++) {
+        if (t->ranks[i].rank < 0)
             continue;
         known = true;
         if (holds_rank(t, y, t->ranks[i].rank))
@@ -26,7 +26,7 @@ static bool clash(const struct trace *t, size_t x, size_t y)
 static bool run_is_free(const struct trace *t, size_t file, int run)
 {
     for (size_t k = 0; k < file; k++)
-        if (t->files[k].run == run && clash(t, file, k))
+        if (t->files[k].run == run && clash(t, &t->files[file], &t->files[k]))
             return false;
     return true;
 }

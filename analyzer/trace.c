@@ -86,6 +86,8 @@ void trace_close(struct trace *t)
     for (size_t i = 0; i < t->nfiles; i++)
         tracedata_free(&t->files[i].d);
     free(t->files);
+    free(t->ranks);
+    free(t->lanes);
     arena_free(&t->arena);
     *t = (struct trace){0};
 }

@@ -40,10 +40,11 @@ struct trace_file {
     const char *backend;     /* cuda, rocm, ascend, cpu, sim; NULL: not in this trace */
     int run;                 /* files of one run hold each rank once */
     struct tracedata d;
-    int64_t start, end;   /* of the trace: start of a recording, else of the first good row, before selection; end < start: no row */
-    size_t bad_rows;      /* all kinds */
-    const uint8_t *class; /* by string id: enum kclass of a kernel's name (classes.h); 0 not looked at */
-    unsigned kinds;       /* bit k: rows of event kind k are there (before selection) */
+    int64_t start, end;          /* of the trace: start of a recording, else of the first good row, before selection; end < start: no row */
+    size_t bad_rows;             /* all kinds */
+    const uint8_t *class;        /* by string id: enum kclass of a kernel's name (classes.h); 0 not looked at */
+    unsigned kinds;              /* bit k: rows of event kind k are there (before selection) */
+    uint32_t first_rank, nranks; /* in trace.ranks */
 };
 
 struct thread_events {
@@ -81,6 +82,7 @@ struct trace {
     size_t nranks;
     struct lane *lanes; /* by file, rank, device */
     size_t nlanes;
+    size_t ranks_cap, lanes_cap;
     enum span span;
     struct trace_opts opts;
     struct arena arena; /* owns the lists */

@@ -29,19 +29,20 @@ void steps_build(struct build *b)
     }
 }
 
+/* The rank's own steps, else those of all ranks of its file. */
 static struct ivlset union_of_steps(struct trace *t, const struct trace_rank *r)
 {
-    struct arena *a = &t->arena;
+    const struct trace_file *f = &t->files[r->file];
+    const struct trace_rank *from = r->steps.n ? r : &t->ranks[f->first_rank];
+    const struct trace_rank *to = from + (r->steps.n ? 1 : f->nranks);
     size_t n = 0;
-    bool own = r->steps.n > 0;
-    for (size_t i = 0; i < t->nranks; i++)
-        n += t->ranks[i].file == r->file && (!own || &t->ranks[i] == r) ? t->ranks[i].steps.n : 0;
-    struct ivl *v = arena_array(a, struct ivl, n);
+    for (const struct trace_rank *k = from; k < to; k++)
+        n += k->steps.n;
+    struct ivl *v = arena_array(&t->arena, struct ivl, n);
     n = 0;
-    for (size_t i = 0; i < t->nranks; i++)
-        if (t->ranks[i].file == r->file && (!own || &t->ranks[i] == r))
-            for (size_t k = 0; k < t->ranks[i].steps.n; k++)
-                v[n++] = (struct ivl){t->ranks[i].steps.v[k].start, t->ranks[i].steps.v[k].end};
+    for (const struct trace_rank *k = from; k < to; k++)
+        for (size_t i = 0; i < k->steps.n; i++)
+            v[n++] = (struct ivl){k->steps.v[i].start, k->steps.v[i].end};
     return ivl_from(v, n);
 }
 
@@ -78,41 +79,52 @@ static struct ivl extent_of_rank(const struct trace *t, const struct trace_rank 
 }
 
 /* A helper rank has no lane: the rows of all lanes of its file. */
-static struct ivl extent_of_file(const struct trace *t, uint32_t file, struct ivl cut)
+static struct ivl extent_of_file(const struct trace *t, const struct trace_file *f, struct ivl cut)
 {
     struct ivl x = no_extent;
-    for (size_t l = 0; l < t->nlanes; l++)
-        if (t->lanes[l].file == file)
-            stretch(t->files[file].d.ev, t->lanes[l].ev, t->lanes[l].n, cut, &x);
+    for (uint32_t i = f->first_rank; i < f->first_rank + f->nranks; i++) {
+        struct ivl r = extent_of_rank(t, &t->ranks[i], cut, false);
+        x.start = r.start < x.start ? r.start : x.start;
+        x.end = r.end > x.end ? r.end : x.end;
+    }
     return x;
 }
 
 static struct ivl extent_of_lanes(const struct trace *t, const struct trace_rank *r, struct ivl cut)
 {
-    return r->nlanes ? extent_of_rank(t, r, cut, false) : extent_of_file(t, r->file, cut);
+    return r->nlanes ? extent_of_rank(t, r, cut, false) : extent_of_file(t, &t->files[r->file], cut);
 }
 
-static bool has_steps(const struct trace *t, int64_t file)
+static bool file_has_steps(const struct trace *t, const struct trace_file *f)
 {
-    for (size_t i = 0; i < t->nranks; i++)
-        if (t->ranks[i].steps.n && (file < 0 || t->ranks[i].file == file))
+    for (uint32_t i = f->first_rank; i < f->first_rank + f->nranks; i++)
+        if (t->ranks[i].steps.n)
             return true;
     return false;
 }
 
-static bool has_work(const struct trace *t, int64_t file)
+static bool file_has_work(const struct trace *t, const struct trace_file *f)
 {
-    for (size_t i = 0; i < t->nlanes; i++)
-        if (t->lanes[i].n && (file < 0 || t->lanes[i].file == file))
+    for (uint32_t i = f->first_rank; i < f->first_rank + f->nranks; i++)
+        for (uint32_t l = t->ranks[i].first_lane; l < t->ranks[i].first_lane + t->ranks[i].nlanes; l++)
+            if (t->lanes[l].n)
+                return true;
+    return false;
+}
+
+static bool any_file(const struct trace *t, bool (*has)(const struct trace *, const struct trace_file *))
+{
+    for (size_t i = 0; i < t->nfiles; i++)
+        if (has(t, &t->files[i]))
             return true;
     return false;
 }
 
 static enum span span_of_file(const struct trace *t, uint32_t file)
 {
-    if (t->span == SPAN_STEP && has_steps(t, file))
+    if (t->span == SPAN_STEP && file_has_steps(t, &t->files[file]))
         return SPAN_STEP;
-    return t->span != SPAN_ALL && has_work(t, file) ? SPAN_GPU : SPAN_ALL;
+    return t->span != SPAN_ALL && file_has_work(t, &t->files[file]) ? SPAN_GPU : SPAN_ALL;
 }
 
 static struct ivl cut_of(const struct build *b, uint32_t file)
@@ -157,7 +169,7 @@ static bool choose_span(struct build *b, struct err *e)
 {
     struct trace *t = b->t;
     const char *file = t->files[0].name;
-    bool steps = has_steps(t, -1), work = has_work(t, -1);
+    bool steps = any_file(t, file_has_steps), work = any_file(t, file_has_work);
     t->span = steps ? SPAN_STEP : work ? SPAN_GPU : SPAN_ALL;
     if (t->opts.span && !parse_span(t->opts.span, &t->span))
         return fail(e, ERR_USAGE, "--span %s: not step, gpu or all", t->opts.span);
