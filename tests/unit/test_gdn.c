@@ -107,7 +107,7 @@ static void *work(struct problem *p, size_t bytes)
     return w + (64 - (uintptr_t)w % 64) % 64;
 }
 
-/* Every element within `limit` of the largest. */
+/* Every element within `limit` of the largest, or of what numbers of order one leave by cancelling. */
 static void close_to(const char *what, const struct problem *p, const float *got, const double *want, int64_t n, double limit)
 {
     double most = 0, worst = 0;
@@ -115,7 +115,7 @@ static void close_to(const char *what, const struct problem *p, const float *got
         most = fmax(most, fabs(want[i]));
     for (int64_t i = 0; i < n; i++)
         worst = fmax(worst, isfinite(got[i]) ? fabs(got[i] - want[i]) : INFINITY);
-    if (worst > limit * fmax(most, 1e-3))
+    if (worst > limit * fmax(most, 0.05))
         fail_msg("%s off by %g of %g: T %d heads %d/%d dims %d/%d chunk %d segments %d", what, worst, most, p->T, p->HK, p->HV, p->dk, p->dv, p->C,
                  p->nseg);
 }

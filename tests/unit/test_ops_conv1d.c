@@ -47,7 +47,7 @@ static void draw(float *f, double *d, int n)
 
 static void near(const char *what, const struct conv *c, const float *got, const double *want, int n)
 {
-    double most = 1e-3;
+    double most = 0.05; /* what numbers of order one leave by cancelling */
     for (int i = 0; i < n; i++)
         most = fmax(most, fabs(want[i]));
     for (int i = 0; i < n; i++)
