@@ -103,7 +103,7 @@ static bool write_schema(struct tracefile *f, struct err *e)
            write_kinds(f, e) && exec(f, "COMMIT", e);
 }
 
-/* Makes an empty file on the way to PATH; that is what SQLite takes for a new database. */
+/* Makes an empty FILE on the way to PATH; SQLite takes it for a new database. */
 static bool claim(const char *file, const char *path, bool force, struct err *e)
 {
     int fd = open(file, O_CREAT | O_WRONLY | (force ? O_TRUNC : O_EXCL), 0666);
