@@ -1,5 +1,6 @@
 /* report_facts.c - where the numbers come from: what each recording says of itself. */
 #include "analyzer/report.h"
+#include "reports/human.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -85,7 +86,8 @@ static struct cell events_of(const struct trace *t, struct table *out)
     int64_t n = 0;
     for (size_t i = 0; i < t->nfiles; i++)
         n += (int64_t)t->files[i].d.n;
-    return cell_text(table_text(out, "%" PRId64, n));
+    char buf[HUMAN_SIZE];
+    return t->nfiles ? cell_text(table_text(out, "%s", human_count(n, buf))) : (struct cell){0};
 }
 
 static struct cell losses_of(const struct trace *t, struct table *out)

@@ -146,9 +146,12 @@ static void section_provenance(struct composer *c)
     struct side *sides[] = {&c->r->before, &c->r->after};
     struct table *t = &c->tables[c->n++];
     page_section(&c->p, "provenance", "Where the numbers come from");
+    bool same = c->r->pair && kind_of_numbers(sides[0]) == kind_of_numbers(sides[1]);
+    for (int i = c->r->pair && !same ? 0 : 1; i < 2; i++)
+        page_text(&c->p, "%s%s%s", same || !c->r->pair ? "" : sides[i]->label, same || !c->r->pair ? "" : ": ", kind_of_numbers(sides[i]));
     for (int i = c->r->pair ? 0 : 1; i < 2; i++)
-        page_text(&c->p, "%s: %s%s", sides[i]->label, kind_of_numbers(sides[i]),
-                  report_oversubscribed(sides[i]) ? " It ran more threads than there are cores: its times are shown, not judged." : "");
+        if (report_oversubscribed(sides[i]))
+            page_text(&c->p, "%s ran more threads than there are cores: its times are shown, not judged.", sides[i]->label);
     page_text(&c->p, "Recorded times hold the cost of recording; they compare with recorded times only. - in a table means: not in this trace.");
     report_provenance(c->r, t);
     page_table(&c->p, t, (struct html_table_opts){0});
