@@ -32,8 +32,8 @@ static void verdict(struct judge *j, const char *v, const double *measured, cons
     row[C_VERDICT] = cell_text(v);
     row[C_MEASURED] = measured ? cell_real(*measured) : (struct cell){0};
     row[C_LIMIT] = limit ? cell_real(*limit) : (struct cell){0};
-    bool both = *why && *j->r->why;
-    row[C_WHY] = cell_text(table_text(j->out, "%s%s%s", why, both ? "; " : "", j->r->why));
+    const char *comment = v == undecided ? "" : j->r->why; /* the rule's reason does not say why it could not be judged */
+    row[C_WHY] = cell_text(table_text(j->out, "%s%s%s", why, *why && *comment ? "; " : "", comment));
     j->got->pass += v == pass;
     j->got->fail += v == failed;
     j->got->undecided += v == undecided;
@@ -125,7 +125,7 @@ static void judge_per(struct judge *j, const struct measured *m, const struct me
     }
     const char *also = sum.allowed ? table_text(j->out, ", %zu allowed", sum.allowed) : "";
     if (!sum.failing)
-        verdict(j, pass, &sum.measured, &sum.limit, table_text(j->out, "%zu keys checked%s", sum.keys, also));
+        verdict(j, pass, &sum.measured, &sum.limit, table_text(j->out, "checked: %zu by %s%s", sum.keys, j->r->table->columns[j->r->key].name, also));
 }
 
 static void judge_one(struct judge *j, const struct measured *m, const struct measured *base)
