@@ -89,7 +89,7 @@ static int by_lane(const void *x, const void *y)
 }
 
 /* Sets the transfer of call k of each lane: v holds `lanes` blocks of `each` calls. */
-static void match(struct call *v, size_t lanes, size_t each, size_t k)
+static void match(struct call *v, size_t lanes, size_t each, size_t k, uint32_t *calls)
 {
     int64_t shortest = INT64_MAX, message = -1;
     for (size_t l = 0; l < lanes; l++) {
@@ -100,15 +100,17 @@ static void match(struct call *v, size_t lanes, size_t each, size_t k)
         message = c->message >= 0 ? c->message : message;
         shortest = c->duration < shortest ? c->duration : shortest;
     }
+    ++*calls;
     for (size_t l = 0; l < lanes; l++) {
         struct call *c = &v[l * each + k];
+        c->c.call = *calls;
         c->c.transfer_ns = shortest < c->c.total_ns ? shortest : c->c.total_ns;
         c->c.ranks = c->c.ranks ? c->c.ranks : (int32_t)lanes;
     }
 }
 
 /* One run's calls of one group. */
-static void match_group(struct call *v, size_t n)
+static void match_group(struct call *v, size_t n, uint32_t *calls)
 {
     size_t lanes = 1, each = 0;
     for (size_t i = 1; i < n; i++)
@@ -122,7 +124,7 @@ static void match_group(struct call *v, size_t n)
             return;
     }
     for (size_t k = 0; k < each; k++)
-        match(v, lanes, each, k);
+        match(v, lanes, each, k, calls);
 }
 
 void collectives_find(const struct trace *t, struct collectives *out)
@@ -130,6 +132,7 @@ void collectives_find(const struct trace *t, struct collectives *out)
     *out = (struct collectives){0};
     intern_init(&out->names);
     struct calls k = {.names = &out->names};
+    uint32_t matched = 0;
     for (uint32_t l = 0; l < t->nlanes; l++)
         for (size_t i = 0; i < t->lanes[l].n; i++) {
             const struct trace_file *f = &t->files[t->lanes[l].file];
@@ -141,7 +144,7 @@ void collectives_find(const struct trace *t, struct collectives *out)
     for (size_t i = 0, j; i < k.n; i = j) {
         for (j = i + 1; j < k.n && k.v[j].run == k.v[i].run && k.v[j].c.group == k.v[i].c.group;)
             j++;
-        match_group(k.v + i, j - i);
+        match_group(k.v + i, j - i, &matched);
     }
     if (k.n)
         qsort(k.v, k.n, sizeof *k.v, by_lane);

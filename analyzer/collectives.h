@@ -19,6 +19,7 @@ struct collective {
     int64_t transfer_ns;  /* likewise; -1: unknown. wait = total - transfer */
     int64_t bytes;        /* sent by the rank in our runs, else the message; -1 unknown */
     int32_t ranks;        /* in the group; 0 unknown */
+    uint32_t call;        /* matched: the same number on all its ranks, from 1 on; 0: not matched */
 };
 
 struct collectives {

@@ -102,7 +102,7 @@ static bool is_user(const char *name)
     return true;
 }
 
-static bool user_frame(struct sites *s, uint32_t name)
+bool sites_user_frame(struct sites *s, uint32_t name)
 {
     if (!s->user[name])
         s->user[name] = is_user(trace_string(s->f, name)) ? 2 : 1;
@@ -163,7 +163,7 @@ static int telling_rank(struct sites *s, uint32_t row)
         return strncmp(trace_string(s->f, ev->name), "aten::", 6) == 0 ? OP_RANGE : USER_RANGE;
     if (ev->kind != EV_FRAME)
         return TELLS_NOTHING;
-    return user_frame(s, ev->name) ? USER_FRAME : parse_frame(trace_string(s->f, ev->name), &f) ? ANY_FRAME : TELLS_NOTHING;
+    return sites_user_frame(s, ev->name) ? USER_FRAME : parse_frame(trace_string(s->f, ev->name), &f) ? ANY_FRAME : TELLS_NOTHING;
 }
 
 /* Innermost user frame, else innermost range that is more than an operator's, and so on; UINT32_MAX: none. */

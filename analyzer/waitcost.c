@@ -170,7 +170,10 @@ static void charge(struct costing *c, struct wait *v, size_t n)
         int64_t from = b->drain > until[b->lane] ? b->drain : until[b->lane];
         if (b->next <= from)
             continue;
-        v[order[i].at].bubble_ns = ivl_within(c->lanes[b->lane].idle, from, b->next);
+        struct wait *w = &v[order[i].at];
+        w->bubble_ns = ivl_within(c->lanes[b->lane].idle, from, b->next);
+        w->lane = c->r->first_lane + b->lane;
+        w->bubble_start = from, w->bubble_end = b->next;
         until[b->lane] = b->next;
     }
 }

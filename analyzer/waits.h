@@ -21,6 +21,8 @@ struct wait {
     int8_t did_block;                        /* 1, 0; -1 not known */
     bool has_device;                         /* a device's rows are there: stall and bubble mean something */
     int64_t blocked_ns, stall_ns, bubble_ns; /* clipped to the rank's window; op ledger: self time */
+    uint32_t lane;                           /* wait ledger: entry of trace.lanes that the bubble is on */
+    int64_t bubble_start, bubble_end;        /* the stretch whose idle time bubble_ns is; bubbles of a lane do not overlap; equal: none */
 };
 
 enum op_class { OP_NONE, OP_ITEM, OP_IS_NONZERO, OP_NONZERO };
