@@ -4,6 +4,7 @@
  * fork waits no longer than one batch takes. The thread polls: waking it would cost the program a system call per event.
  */
 #include "collector/recorder_parts.h"
+#include "collector/fds.h"
 #include "collector/feed.h"
 #include "collector/writer_file.h"
 #include "schemas/arena.h"
@@ -274,6 +275,7 @@ void *writer_main(void *recorder)
     char host[256] = "";
     current = &w;
     arena_exhausted = memory_ended;
+    fds_move_up();
     prctl(PR_SET_NAME, "cpscope");
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE); /* where allowed: on full cores the rings would fill up */
     gethostname(host, sizeof host - 1);

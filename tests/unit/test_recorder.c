@@ -387,6 +387,26 @@ TEST(a_file_that_cannot_be_written_harms_nobody)
     recorder_free(r);
 }
 
+/* The program's descriptors keep their numbers while the file is open. */
+TEST(descriptors_stay_free)
+{
+    int before = dup(0);
+    close(before);
+    struct recorder *r = open_recorder(0);
+    struct activity a = event(0, 0);
+    recorder_emit(r, &a);
+    for (int i = 0; i < 200 && access(path, F_OK) != 0; i++)
+        usleep(10000);
+    usleep(50000);
+    int after = dup(0);
+    close(after);
+    assert_int_equal(after, before);
+    recorder_close(r);
+    assert_int_equal(recorder_stats(r).events, 1);
+    unlink(path);
+    recorder_free(r);
+}
+
 /* ---- forks and signals ---- */
 
 TEST(a_forked_child_records_for_itself)
@@ -539,5 +559,5 @@ TEST(ranges_nest_by_owner)
 
 UNIT_MAIN(UNIT(every_event_arrives_once_and_in_order), UNIT(losses_are_counted_exactly), UNIT(threads_come_and_go), UNIT(events_keep_what_they_say),
           UNIT(virtual_time_starts_at_zero), UNIT(nothing_without_an_event), UNIT(kinds_are_chosen), UNIT(an_existing_file_is_not_touched),
-          UNIT(a_file_that_cannot_be_written_harms_nobody), UNIT(a_forked_child_records_for_itself), UNIT(signal_handlers_may_emit),
-          UNIT(equal_texts_are_kept_once), UNIT(ranges_nest_by_owner))
+          UNIT(a_file_that_cannot_be_written_harms_nobody), UNIT(descriptors_stay_free), UNIT(a_forked_child_records_for_itself),
+          UNIT(signal_handlers_may_emit), UNIT(equal_texts_are_kept_once), UNIT(ranges_nest_by_owner))

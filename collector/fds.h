@@ -1,0 +1,6 @@
+/* fds.h - keeps the descriptors of the recording out of the way of the program's. */
+#pragma once
+
+/* From now on the files of the recording are opened at high numbers: a program that counts on the lowest free number still
+ * gets it, and one that closes and opens descriptors by number does not find ours. Once per process. */
+void fds_move_up(void);
