@@ -12,6 +12,7 @@
 struct nest {
     uint32_t *v; /* numbers of rows, outermost first */
     size_t n, cap;
+    size_t crowded; /* rows at which ended ones below the top are cleared away */
 };
 
 /* Closes what has ended when row `at` starts; the stack then holds its candidates. Call nest_push(at) after looking. */

@@ -1,4 +1,5 @@
 /* test_trace_lists.c - sorting, ranks, lanes, threads, bad rows, selection. */
+#include "analyzer/nest.h"
 #include "analyzer/sortkey.h"
 #include "trace_maker.h"
 
@@ -117,6 +118,33 @@ TEST(selection_restricts_or_says_why)
     }
 }
 
+/* What encloses a row, against looking at every earlier row: overlaps, nests and gaps, hundreds open at once. */
+TEST(nest_matches_looking_at_everything)
+{
+    PROP(60)
+    {
+        enum { N = 400 };
+        static struct event ev[N];
+        uint32_t got[N];
+        struct nest s = {0};
+        int64_t at = 0, reach = 1 + (int64_t)rnd(400);
+        for (uint32_t i = 0; i < N; i++) {
+            at += (int64_t)rnd(3);
+            ev[i] = event_none(EV_RANGE, at, at + 1 + (int64_t)rnd((uint64_t)reach));
+            if (i && ev[i].start == ev[i - 1].start && ev[i].end > ev[i - 1].end)
+                ev[i].end = ev[i - 1].end; /* longest first */
+            nest_move(&s, ev, i);
+            size_t n = nest_around(&s, ev, i, got), k = 0;
+            for (uint32_t j = 0; j < i; j++)
+                if (ev[j].end >= ev[i].end)
+                    assert_true(k < n && got[k++] == j);
+            assert_int_equal(k, n);
+            nest_push(&s, i);
+        }
+        nest_free(&s);
+    }
+}
+
 TEST(wrong_option_values_are_usage)
 {
     static const struct trace_opts cases[] = {
@@ -136,4 +164,4 @@ TEST(wrong_option_values_are_usage)
 }
 
 UNIT_MAIN(UNIT(sortkeys_is_stable_and_ascending), UNIT(rows_are_dealt_to_ranks_lanes_and_threads), UNIT(bad_rows_are_counted_and_left_out),
-          UNIT(selection_restricts_or_says_why), UNIT(wrong_option_values_are_usage))
+          UNIT(selection_restricts_or_says_why), UNIT(nest_matches_looking_at_everything), UNIT(wrong_option_values_are_usage))

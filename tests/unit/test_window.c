@@ -73,6 +73,20 @@ TEST(a_marker_without_numbers_counts_by_position)
     trace_close(&t);
 }
 
+TEST(a_step_inside_another_is_dropped)
+{
+    struct maker m = maker("inside");
+    struct trace t;
+    make_host(&m, EV_RANGE, "step#0", 1, 0, 100);
+    make_host(&m, EV_RANGE, "step#5", 1, 20, 30);
+    make_host(&m, EV_RANGE, "step#1", 1, 100, 150);
+    make_open(&m, NULL, &t);
+    assert_int_equal(t.ranks[0].steps.n, 2);
+    assert_int_equal(t.ranks[0].steps.v[1].number, 1);
+    assert_int_equal(t.ranks[0].steps.v[1].start, 100);
+    trace_close(&t);
+}
+
 TEST(each_rank_has_its_own_steps)
 {
     struct maker m = maker("ranks");
@@ -109,4 +123,4 @@ TEST(what_is_asked_and_not_there_is_undecided)
 }
 
 UNIT_MAIN(UNIT(steps_are_the_window_and_clip), UNIT(span_gpu_and_all), UNIT(a_marker_without_numbers_counts_by_position),
-          UNIT(each_rank_has_its_own_steps), UNIT(what_is_asked_and_not_there_is_undecided))
+          UNIT(a_step_inside_another_is_dropped), UNIT(each_rank_has_its_own_steps), UNIT(what_is_asked_and_not_there_is_undecided))
