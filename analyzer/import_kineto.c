@@ -337,6 +337,9 @@ static bool finish(struct file *f, enum json_step rc)
         return false;
     if (f->k.events == 0)
         return refuse(f, rc);
+    if (f->k.rows == 0 && f->k.skipped)
+        return fail(f->k.e, ERR_FAIL, "%s: a Chrome trace, but not of the PyTorch profiler: none of its %lld rows is of a category known here",
+                    f->in->path, (long long)f->k.skipped);
     kineto_finish(&f->k);
     say_losses(f, rc);
     say_facts(f, rc);

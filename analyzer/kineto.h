@@ -74,6 +74,8 @@ struct kineto {
     size_t nlabels, labels_cap;
 
     int64_t events;          /* whole ones, of every phase */
+    int64_t rows;            /* of our categories */
+    int64_t skipped;         /* of others */
     int64_t untimed;         /* time is no number or more than 73 years off */
     bool hip, cuda, devices; /* seen */
 };

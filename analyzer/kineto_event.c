@@ -13,6 +13,8 @@
 
 static const int64_t FAR = INT64_C(1) << 61; /* import.h: no event lies further from t0 */
 
+enum { SYNC_TRACK = 1000000 }; /* since 2026 waits are drawn on a track of their own: stream + this */
+
 static const struct json_key args_rows[] = {
     {"device", K_DEVICE},
     {"stream", K_STREAM},
@@ -111,6 +113,8 @@ static void place_on_device(struct kineto *k, struct event *ev, int32_t rank)
     int64_t device = json_int(&k->v[K_DEVICE], kineto_number(&k->v[K_PID], -1));
     int64_t stream = json_int(&k->v[K_STREAM], kineto_number(&k->v[K_TID], -1));
     ev->device = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
+    if (ev->kind == EV_SYNC && stream >= SYNC_TRACK)
+        stream -= SYNC_TRACK;
     if (stream >= 0)
         ev->stream = tracedata_stream(k->d, rank >= 0 ? process_of(k, -1, rank) : device_process(k), ev->device, stream);
     k->devices = true;
@@ -189,6 +193,8 @@ bool kineto_event(struct kineto *k)
     if (*ph->s != 'X' || k->v[K_DUR].type == JSON_NONE)
         return true;
     const struct kineto_cat *cat = kineto_cat_find(k, &k->v[K_CAT]);
+    k->skipped += !cat;
+    k->rows += cat != NULL;
     return !cat || row(k, cat);
 }
 

@@ -115,10 +115,14 @@ TEST(categories_become_kinds)
                 {"a category whose name is longer than any of them", -1}};
     for (size_t i = 0; i < sizeof cats / sizeof *cats; i++) {
         char text[512];
-        snprintf(text, sizeof text, DOC("{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"n\",\"pid\":3,\"tid\":4,\"ts\":1,\"dur\":1}"), cats[i].cat);
+        snprintf(text, sizeof text,
+                 DOC("{\"ph\":\"X\",\"cat\":\"overhead\",\"name\":\"sure\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1},{\"ph\":\"X\",\"cat\":\"%s\","
+                     "\"name\":\"n\",\"pid\":3,\"tid\":4,\"ts\":1,\"dur\":1}"),
+                 cats[i].cat);
         struct tracedata d = import_text(text);
-        if (d.n != (cats[i].kind >= 0) || (d.n && d.ev[0].kind != cats[i].kind))
-            fail_msg("%s: %zu rows, kind %d", cats[i].cat, d.n, d.n ? d.ev[0].kind : -1);
+        assert_string_equal(event_name(&d, 0), "sure");
+        if (d.n != 1 + (cats[i].kind >= 0) || (d.n == 2 && d.ev[1].kind != cats[i].kind))
+            fail_msg("%s: %zu rows, kind %d", cats[i].cat, d.n, d.ev[d.n - 1].kind);
         tracedata_free(&d);
     }
 }
@@ -271,6 +275,30 @@ TEST(names_are_text_whatever_they_hold)
     tracedata_free(&d);
 }
 
+/* RFC 3629: no byte alone, no overlong form, no surrogate, nothing beyond U+10FFFF; each bad byte is one U+FFFD. */
+TEST(bytes_that_are_no_utf8_are_replaced)
+{
+    static const struct {
+        const char *name;
+        int replaced; /* -1: taken as it is */
+    } cases[] = {
+        {"\xc3\xa4", -1},    {"\xed\x9f\xbf", -1},    {"\xf4\x8f\xbf\xbf", -1}, {"\xff", 1},     {"\x80", 1}, {"\xc0\x80", 2}, {"\xe0\x80\x80", 3},
+        {"\xed\xa0\x80", 3}, {"\xf0\x80\x80\x80", 4}, {"\xf4\x90\x80\x80", 4},  {"\xe2\x82", 2}, {"\xc3(", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256], want[64] = "";
+        snprintf(text, sizeof text, DOC("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"%s\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1}"), cases[i].name);
+        struct tracedata d = import_text(text);
+        for (int k = 0; k < cases[i].replaced; k++)
+            strcat(want, "\xef\xbf\xbd");
+        strcat(want, cases[i].replaced < 0 ? cases[i].name : strchr(cases[i].name, '(') ? "(" : "");
+        assert_string_equal(event_name(&d, 0), want);
+        assert_int_equal(d.nloss, cases[i].replaced > 0);
+        if (d.nloss)
+            assert_int_equal(d.loss[0].count, cases[i].replaced);
+        tracedata_free(&d);
+    }
+}
+
 TEST(threads_and_processes_have_names)
 {
     struct tracedata d = import_text(DOC("{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":2,\"args\":{\"name\":\"thread 2 (python)\"}}," ROW
@@ -318,4 +346,5 @@ UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(a_refusal_names_line_and_reas
           UNIT(a_row_is_of_the_device_by_category_not_by_its_stream), UNIT(device_rows_belong_to_the_process_that_calls),
           UNIT(collectives_by_their_arguments), UNIT(copies_and_launches_keep_their_details), UNIT(waits_on_the_device_track),
           UNIT(the_rank_counts_wherever_it_stands), UNIT(merged_ranks_are_processes_of_their_own), UNIT(names_are_text_whatever_they_hold),
-          UNIT(threads_and_processes_have_names), UNIT(secrets_stay_in_the_file), UNIT(rocm_is_told_by_its_calls), UNIT(shared_traces_are_exact))
+          UNIT(bytes_that_are_no_utf8_are_replaced), UNIT(threads_and_processes_have_names), UNIT(secrets_stay_in_the_file),
+          UNIT(rocm_is_told_by_its_calls), UNIT(shared_traces_are_exact))
