@@ -14,13 +14,13 @@
 
 #include <string.h>
 
-enum { GAP = 2, TEXT_MOST = 120, TEXT_LEAST = 16, LINE_SIZE = 4 * TEXT_MOST + 16 };
+enum { GAP = 2, TEXT_MOST = 120, LAST_MOST = 1000, TEXT_LEAST = 16, LINE_SIZE = 4 * LAST_MOST + 16 };
 
 struct printer {
     const struct table *t;
     struct layout l;
-    int *width; /* by shown column */
-    bool color;
+    int *width;         /* by shown column */
+    bool color, narrow; /* narrow: a terminal, whose width holds */
     FILE *out;
 };
 
@@ -29,11 +29,17 @@ static void pad(FILE *out, int n)
     fprintf(out, "%*s", n > 0 ? n : 0, "");
 }
 
+/* A text in the last column pushes nothing aside: where no terminal wraps it, it may be long. */
+static int most(const struct printer *p, size_t i)
+{
+    return i + 1 == p->l.n && !p->narrow ? LAST_MOST : TEXT_MOST;
+}
+
 static int cell_width(const struct printer *p, size_t row, size_t i)
 {
     char buf[HUMAN_SIZE], line[LINE_SIZE];
     const struct shown *s = &p->l.columns[i];
-    return glyph_line(human_cell(&s->human, table_at(p->t, row)[s->column], buf), TEXT_MOST, line, sizeof line);
+    return glyph_line(human_cell(&s->human, table_at(p->t, row)[s->column], buf), most(p, i), line, sizeof line);
 }
 
 static void measure(struct printer *p)
@@ -107,7 +113,7 @@ static void note(const char *text, void *ctx)
 static void one(const struct table *t, const struct render_opts *o, FILE *out)
 {
     struct arena a = {0};
-    struct printer p = {t, layout_of(t, &a), arena_array(&a, int, t->ncolumns), o->color, out};
+    struct printer p = {t, layout_of(t, &a), arena_array(&a, int, t->ncolumns), o->color, o->width > 0, out};
     measure(&p);
     fit(&p, o->width);
     title(&p);
