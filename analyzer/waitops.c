@@ -129,11 +129,25 @@ static void op_thread(struct oplook *x, const struct trace_rank *r, const struct
     }
 }
 
+/* A recording of ours whose devices report API calls reports every operator too, unless --kinds left them out: there
+ * none found means none there, which is what the best runs show. A foreign trace without a row says nothing. */
+static bool records_ops(const struct trace *t)
+{
+    for (size_t i = 0; i < t->nfiles; i++) {
+        const struct trace_file *f = &t->files[i];
+        const char *format = tracedata_meta_get(&f->d, "source_format"), *kinds = tracedata_meta_get(&f->d, "record_kinds");
+        bool ours = format && strcmp(format, "cpscope") == 0 && (f->kinds >> EV_RUNTIME & 1);
+        if ((f->kinds >> EV_OP & 1) || (ours && !kinds))
+            return true;
+    }
+    return false;
+}
+
 void waits_find_ops(const struct trace *t, enum site_by by, struct waits *w)
 {
     struct waits waits;
     waits_find(t, SITE_FUNCTION, &waits);
-    *w = (struct waits){.recorded = trace_has(t, EV_OP)};
+    *w = (struct waits){.recorded = records_ops(t)};
     intern_init(&w->names);
     struct oplook x = {.t = t, .w = w, .waits = &waits};
     for (uint32_t file = 0; file < t->nfiles; file++) {
