@@ -10,6 +10,7 @@ struct run_row {
     uint64_t param_hash, out_hash, grad_hash; /* out: all ranks' outputs; grad: parameter and input gradients */
 };
 
-/* Runs warm-up and steps, every step `repeat` times on the same data, and gives a row a step. Repeats that differ in
+/* Runs warm-up and steps, every step `repeat` times on the same data, and gives a row a step. Their ranges are warmup#N
+ * and step#N, numbered as they run: repeats have numbers of their own. Repeats that differ in
  * any value, or ranks that disagree on parameters or their gradients, are ERR_FAIL. The config was checked. */
 bool run_steps(const struct run_config *c, struct run_row *rows, struct err *e); /* rows[c->steps] */
