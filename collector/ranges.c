@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ struct open_range {
     int64_t start;
     const void *owner;
     const char *domain, *name;
+    int depth; /* in its owner's stack */
 };
 
 struct stack {
@@ -128,12 +130,14 @@ static bool room(struct stack *s)
     return v != NULL;
 }
 
-static int depth_of(const struct stack *s, const void *owner)
+/* The innermost range of an owner; NULL: none. */
+static struct open_range *innermost(struct stack *s, const void *owner)
 {
-    int n = 0;
-    for (size_t i = 0; i < s->n; i++)
-        n += s->v[i].owner == owner;
-    return n;
+    struct open_range *o = s->v + s->n;
+    while (o > s->v)
+        if ((--o)->owner == owner)
+            return o;
+    return NULL;
 }
 
 int ranges_push(struct recorder *r, const void *owner, const char *domain, const char *name)
@@ -143,8 +147,9 @@ int ranges_push(struct recorder *r, const void *owner, const char *domain, const
         return -1;
     int depth = -1;
     if (room(s)) {
-        depth = depth_of(s, owner);
-        s->v[s->n++] = (struct open_range){clock_now(), owner, domain, name};
+        const struct open_range *outer = innermost(s, owner);
+        depth = outer ? outer->depth + 1 : 0;
+        s->v[s->n++] = (struct open_range){clock_now(), owner, domain, name, depth};
     }
     leave(s);
     return depth;
@@ -155,19 +160,15 @@ int ranges_pop(struct recorder *r, const void *owner)
     struct stack *s = mine ? mine : new_stack(r);
     if (!enter(s))
         return -1;
-    size_t i = s->n;
-    while (i && s->v[i - 1].owner != owner)
-        i--;
-    int depth = i ? depth_of(s, owner) - 1 : -1;
-    if (i) {
-        struct open_range o = s->v[i - 1];
-        for (s->n--; i <= s->n; i++)
-            s->v[i - 1] = s->v[i];
+    struct open_range *found = innermost(s, owner), o = {.depth = -1};
+    if (found) {
+        o = *found;
+        memmove(found, found + 1, (size_t)(s->v + --s->n - found) * sizeof *found);
         emit(s, &o, clock_now(), 0);
     } else
         atomic_fetch_add(&unbalanced, 1);
     leave(s);
-    return depth;
+    return o.depth;
 }
 
 void ranges_end(struct recorder *r)
