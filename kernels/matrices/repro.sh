@@ -114,6 +114,17 @@ for n in "${names[@]}"; do
 done
 cat <<TEXT
 
+3.1 Time in those calls (recorded, op ledger, self time)            before   seed before   routes only     after  seed after
+TEXT
+tline() { # text, site regex, api regex, seed before, seed after
+    printf '  %-58s %9s ms %10s %10s ms %6s ms %10s\n' "$1" "$(ms "$out/before.op.csv" blocked_ns site "$2" api "$3")" "$4" \
+        "$(ms "$out/routes.op.csv" blocked_ns site "$2" api "$3")" "$(ms "$out/after.op.csv" blocked_ns site "$2" api "$3")" "$5"
+}
+tline "thd_rank_indices" rank_indices . "2,417.6 ms" "0"
+tline "zigzag_contiguous_swap, explicit nonzero" contiguous_swap '^nonzero$' "267.4 ms" "0"
+tline "resolve_cu_seqlens" resolve . "943.5 ms" "1.5 ms"
+cat <<TEXT
+
 1. Where the step goes (recorded; kernel figures are sums over kernels, busy is of the span)
                                    span s   busy  kernels s  comm s  non-comm s      the seed: span  busy  kernels  NCCL  non-NCCL
 TEXT
