@@ -12,7 +12,7 @@
 #include "reports/page.h"
 #include "reports/plot.h"
 
-enum report_table { RT_SUMMARY, RT_OPS, RT_WAITS, RT_CLASSES, RT_KERNELS, RT_COMM, RT_IDLE, RT_N };
+enum report_table { RT_SUMMARY, RT_OPS, RT_WAITS, RT_CLASSES, RT_KERNELS, RT_COMM, RT_IDLE, RT_STEPS, RT_N };
 
 struct side {
     const char *label; /* "before", "after", "this run" */

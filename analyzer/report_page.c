@@ -124,6 +124,24 @@ static void section_ranks(struct composer *c)
     }
 }
 
+/* Only where there is more to see than the one step of each rank that the summary is about. */
+static void section_steps(struct composer *c)
+{
+    struct side *sides[] = {&c->r->before, &c->r->after};
+    for (int i = c->r->pair ? 0 : 1; i < 2; i++) {
+        const struct table *t = &sides[i]->tables[RT_STEPS];
+        if (sides[i]->missing[RT_STEPS] || t->nrows <= sides[i]->t.nranks)
+            continue;
+        const char *title = arena_printf(&c->arena, "Step by step: %s", sides[i]->label);
+        page_fold(&c->p, title);
+        page_table(&c->p, t,
+                   (struct html_table_opts){.most = 4 * ROWS_MOST,
+                                            .caption = title,
+                                            .more = arena_printf(&c->arena, "cpscope steps --format csv %s", sides[i]->t.files[0].name)});
+        page_unfold(&c->p);
+    }
+}
+
 static const char *kind_of_numbers(const struct side *s)
 {
     static const char *const kinds[][2] = {
@@ -177,6 +195,7 @@ static bool compose(struct composer *c, struct err *e)
         return false;
     section_kernels(c);
     section_ranks(c);
+    section_steps(c);
     section_provenance(c);
     report_verdict(c->r, ops, waits, &c->p);
     return true;

@@ -13,6 +13,7 @@ static const struct source {
     [RT_KERNELS] = {"kernels", "by", "short"},
     [RT_COMM] = {"comm"},
     [RT_IDLE] = {"idle"},
+    [RT_STEPS] = {"steps"},
 };
 
 static void *args_of(const struct table_desc *d, const struct source *s, struct arena *a)

@@ -14,4 +14,4 @@ print(html.unescape(m.group(1)) if m else "the browser gave no page")'
 echo "--- light"
 probe --blink-settings=preferredColorScheme=1
 echo "--- dark"
-probe --blink-settings=preferredColorScheme=0 | head -n 3
+probe --blink-settings=preferredColorScheme=0 | sed -n 1,3p
