@@ -25,7 +25,7 @@ analyzer_libs := -lyajl -lz -lzstd -larchive
 kernels_libs  := -lopenblas -lyajl
 
 .DELETE_ON_ERROR:
-.PHONY: all check check-long update bench fuzz lint format coverage repro install clean deps FORCE help
+.PHONY: all tests tests-threads check check-long update bench fuzz lint format coverage repro install clean deps FORCE help
 .PRECIOUS: $(BUILD)/obj/%.o $(BUILD)/gen/%
 .DEFAULT_GOAL := all
 
@@ -133,6 +133,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(foreach l,analyzer reports kerne
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(analyzer_libs) $(kernels_libs) $(base_libs)
 tests: all $(units)
+tests-threads: all $(patsubst %,$(BUILD)/tests/%,$(shell cat tests/threads)) # those that a thread sanitizer has something to see in
 check: $(if $(NODEPS),,deps) tests
 	@BUILD=$(abspath $(BUILD)) SAN="$(SAN)" bash tests/run.sh
 check-long: deps tests

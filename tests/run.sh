@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# run.sh - all tests; the last line is "N passed, N failed, N skipped". UPDATE=1 rewrites goldens, LONG=1 adds the long ones.
+# run.sh - all tests; the last line is "N passed, N failed, N skipped". UPDATE=1 rewrites goldens, LONG=1 adds the long ones,
+# UNITS_ONLY=1 leaves the goldens out, THREADS_ONLY=1 runs only the unit tests listed in tests/threads, ONLY=TEXT those whose
+# name holds TEXT.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-$root/build}
@@ -53,9 +55,11 @@ golden() {
 
 for u in "$root"/tests/unit/test_*.c; do
     n=$(basename "$u" .c)
+    [ -z "${THREADS_ONLY:-}" ] || grep -qx "$n" "$root/tests/threads" || continue
     case $n in *$only*) [ -f "$u" ] && [ -z "${UPDATE:-}" ] && unit "$n" ;; esac
 done
-scripts=("$root"/tests/cli/*.sh)
+scripts=()
+[ -n "${UNITS_ONLY:-}" ] || scripts+=("$root"/tests/cli/*.sh)
 [ -z "${LONG:-}" ] || scripts+=("$root"/tests/long/*.sh)
 for s in "${scripts[@]}"; do
     case $(basename "$s" .sh) in *$only*) [ -f "$s" ] && golden "$s" ;; esac

@@ -65,7 +65,7 @@ count() { # as a whole number with thousands separators, 0 when there is no row
     field "$@" | awk '{ n = $1 == "-" ? 0 : int($1 + 0.5); s = ""; for (; n >= 1000; n = int(n / 1000)) s = sprintf(",%03d", n % 1000) s; print n s }'
 }
 shown() { awk -v v="$1" -v by="$2" -v fmt="$3" 'BEGIN { if (v == "-") print "-"; else printf fmt "\n", v / by }'; }
-ms() { shown "$(field "$@")" 1e6 %.1f; }
+ms() { shown "$(field "$@" | sed "s,^-\$,0,")" 1e6 %.1f; }
 sec() { shown "$(field "$@")" 1e9 %.2f; }
 pct() { shown "$(field "$@")" 1 %.1f%%; }
 change() { awk -v a="$1" -v b="$2" 'BEGIN { if (a == "-" || b == "-" || a == 0) print "-"; else printf "%+.1f%%\n", 100 * (b - a) / a }'; }
