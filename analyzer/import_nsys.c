@@ -123,7 +123,7 @@ static void read_devices(struct nsys *n)
     while (sqlite3_step(s) == SQLITE_ROW) {
         int64_t pid = nsys_int(s, 0, -1), ordinal = nsys_int(s, 1, -1), gpu = nsys_int(s, 2, -1);
         if (pid >= 0 && pid < INT64_C(1) << 40 && ordinal >= 0 && ordinal < 1 << 16 && gpu >= 0 && gpu < INT32_MAX)
-            nsys_map_set(&n->devices, pid << 16 | ordinal, (uint32_t)gpu + 1);
+            idmap_set(&n->devices, pid << 16 | ordinal, (uint32_t)gpu + 1);
     }
     sqlite3_finalize(s);
 }
@@ -193,9 +193,9 @@ static void close_export(struct nsys *n)
     sqlite3_finalize(n->string_of);
     sqlite3_finalize(n->frames_of);
     sqlite3_close(n->db);
-    struct nsys_map *maps[] = {&n->strings, &n->processes, &n->waits, &n->sites, &n->devices, &n->domains};
+    struct idmap *maps[] = {&n->strings, &n->processes, &n->waits, &n->sites, &n->devices, &n->domains};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-        nsys_map_free(maps[i]);
+        idmap_free(maps[i]);
     arena_free(&n->scratch);
 }
 

@@ -5,6 +5,7 @@
  *   kineto_rows.c     what is particular to a category (a row of a table each)
  */
 #pragma once
+#include "analyzer/idmap.h"
 #include "analyzer/json_feed.h"
 #include "schemas/tracedata.h"
 
@@ -43,12 +44,6 @@ enum kineto_slot {
     K_SLOTS
 };
 
-struct kineto_process {
-    int64_t pid;
-    int32_t rank; /* of a row that says it (files of several ranks merged), -1 otherwise */
-    uint32_t id;
-};
-
 struct kineto_label { /* process_name and thread_name rows, applied at the end */
     int64_t pid, tid;
     uint32_t name;
@@ -67,9 +62,8 @@ struct kineto {
     bool has_t0; /* d->t0 is the ts of the first row */
     int32_t rank;
 
-    struct kineto_process *processes;
-    size_t nprocesses, processes_cap;
-    uint32_t device_process, runtime_process; /* ids; 0 not known yet */
+    struct idmap hosts, ranks;                            /* pid of host rows, rank of rows that name one (files merged): process id */
+    uint32_t first_host, device_process, runtime_process; /* process ids; 0 not known yet */
     struct kineto_label *labels;
     size_t nlabels, labels_cap;
 
@@ -94,6 +88,3 @@ struct kineto_cat {
 };
 const struct kineto_cat *kineto_cat_find(struct kineto *k, const struct json_value *cat); /* NULL: not one of ours */
 void kineto_cats_init(struct kineto *k);
-
-/* The number in "stream 7", "7" or 7; `none` when there is none. */
-int64_t kineto_number(const struct json_value *v, int64_t none);

@@ -58,7 +58,8 @@ void kineto_start(struct kineto *k, struct tracedata *d, struct err *e)
     kineto_cats_init(k);
 }
 
-int64_t kineto_number(const struct json_value *v, int64_t none)
+/* The number in "stream 7", "7" or 7; `none` when there is none. */
+static int64_t number(const struct json_value *v, int64_t none)
 {
     if (v->type != JSON_NUMBER && v->type != JSON_STRING)
         return none;
@@ -76,18 +77,26 @@ static uint32_t new_process(struct tracedata *d, int64_t pid, int32_t rank)
     return (uint32_t)d->nprocesses - 1;
 }
 
-/* The process of a host row, or of a row that names its rank (then whatever its pid is: there it is a device). The first
- * host process takes over the one that device rows were put into. */
-static uint32_t process_of(struct kineto *k, int64_t pid, int32_t rank)
+/* The first host process takes over the one that device rows were put into. */
+static uint32_t host_process(struct kineto *k, int64_t pid)
 {
-    for (size_t i = 0; i < k->nprocesses; i++)
-        if (rank >= 0 ? k->processes[i].rank == rank : k->processes[i].rank < 0 && k->processes[i].pid == pid)
-            return k->processes[i].id;
-    bool take_over = k->device_process && k->nprocesses == 0 && rank < 0;
-    uint32_t id = take_over ? k->device_process : new_process(k->d, rank >= 0 ? -1 : pid, rank >= 0 ? rank : k->rank);
-    if (take_over)
-        k->d->processes[id].pid = pid;
-    ARRAY_PUSH(k->processes, k->nprocesses, k->processes_cap, ((struct kineto_process){pid, rank, id}));
+    uint32_t id = idmap_get(&k->hosts, pid);
+    if (id)
+        return id;
+    bool take_over = k->device_process && !k->first_host;
+    id = take_over ? k->device_process : new_process(k->d, pid, k->rank);
+    k->d->processes[id].pid = pid;
+    k->first_host = k->first_host ? k->first_host : id;
+    idmap_set(&k->hosts, pid, id);
+    return id;
+}
+
+/* Of rows that name their rank: a process each, whatever their pid, for on device rows that is a device. */
+static uint32_t rank_process(struct kineto *k, int32_t rank)
+{
+    uint32_t id = idmap_get(&k->ranks, rank);
+    if (!id)
+        idmap_set(&k->ranks, rank, id = new_process(k->d, -1, rank));
     return id;
 }
 
@@ -95,28 +104,27 @@ static uint32_t process_of(struct kineto *k, int64_t pid, int32_t rank)
 static uint32_t device_process(struct kineto *k)
 {
     if (!k->device_process)
-        k->device_process = k->runtime_process                          ? k->runtime_process
-                            : k->nprocesses && k->processes[0].rank < 0 ? k->processes[0].id
-                                                                        : new_process(k->d, -1, k->rank);
+        k->device_process = k->runtime_process ? k->runtime_process : k->first_host ? k->first_host : new_process(k->d, -1, k->rank);
     return k->device_process;
 }
 
 static void place_on_host(struct kineto *k, struct event *ev, int32_t rank)
 {
-    int64_t tid = kineto_number(&k->v[K_TID], -1);
-    ev->thread = tracedata_thread(k->d, process_of(k, kineto_number(&k->v[K_PID], -1), rank), tid, NULL);
+    int64_t tid = number(&k->v[K_TID], -1);
+    uint32_t process = rank >= 0 ? rank_process(k, rank) : host_process(k, number(&k->v[K_PID], -1));
+    ev->thread = tracedata_thread(k->d, process, tid, NULL);
 }
 
 /* Device and stream from the arguments, else from the track that the row is drawn on. */
 static void place_on_device(struct kineto *k, struct event *ev, int32_t rank)
 {
-    int64_t device = json_int(&k->v[K_DEVICE], kineto_number(&k->v[K_PID], -1));
-    int64_t stream = json_int(&k->v[K_STREAM], kineto_number(&k->v[K_TID], -1));
+    int64_t device = json_int(&k->v[K_DEVICE], number(&k->v[K_PID], -1));
+    int64_t stream = json_int(&k->v[K_STREAM], number(&k->v[K_TID], -1));
     ev->device = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
     if (ev->kind == EV_SYNC && stream >= SYNC_TRACK)
         stream -= SYNC_TRACK;
     if (stream >= 0)
-        ev->stream = tracedata_stream(k->d, rank >= 0 ? process_of(k, -1, rank) : device_process(k), ev->device, stream);
+        ev->stream = tracedata_stream(k->d, rank >= 0 ? rank_process(k, rank) : device_process(k), ev->device, stream);
     k->devices = true;
 }
 
@@ -156,7 +164,7 @@ static void label(struct kineto *k)
     bool of_thread = json_is(&k->v[K_NAME], "thread_name");
     if (!of_thread && !json_is(&k->v[K_NAME], "process_name"))
         return;
-    struct kineto_label l = {kineto_number(&k->v[K_PID], -1), kineto_number(&k->v[K_TID], -1), 0, of_thread};
+    struct kineto_label l = {number(&k->v[K_PID], -1), number(&k->v[K_TID], -1), 0, of_thread};
     l.name = json_intern(&k->v[K_LABEL], &k->d->strings, &k->scratch, NULL);
     ARRAY_PUSH(k->labels, k->nlabels, k->labels_cap, l);
 }
@@ -166,7 +174,7 @@ static bool row(struct kineto *k, const struct kineto_cat *cat)
     struct event ev;
     if (!timed(k, cat->kind, &ev))
         return true;
-    int64_t named = kineto_number(&k->v[K_RANK], -1);
+    int64_t named = number(&k->v[K_RANK], -1);
     int32_t rank = k->rank < 0 && named >= 0 && named <= INT32_MAX ? (int32_t)named : -1;
     ev.rank = rank >= 0 ? rank : k->rank;
     ev.name = json_intern(&k->v[K_NAME], &k->d->strings, &k->scratch, &k->feed.scan.repairs.bytes);
@@ -198,21 +206,31 @@ bool kineto_event(struct kineto *k)
     return !cat || row(k, cat);
 }
 
+static int by_key(const void *x, const void *y)
+{
+    const struct kineto_label *a = x, *b = y;
+    int order = (a->of_thread > b->of_thread) - (a->of_thread < b->of_thread);
+    order = order ? order : (a->pid > b->pid) - (a->pid < b->pid);
+    return order || !a->of_thread ? order : (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+/* The name that metadata rows give; 0 none. */
+static uint32_t name_of(const struct kineto *k, struct kineto_label key)
+{
+    const struct kineto_label *l = k->nlabels ? bsearch(&key, k->labels, k->nlabels, sizeof key, by_key) : NULL;
+    return l ? l->name : 0;
+}
+
 static void apply_labels(struct kineto *k)
 {
     struct tracedata *d = k->d;
-    for (size_t i = 0; i < k->nlabels; i++) {
-        const struct kineto_label *l = &k->labels[i];
-        for (size_t p = 0; p < k->nprocesses; p++) {
-            uint32_t id = k->processes[p].id;
-            if (k->processes[p].rank >= 0 || k->processes[p].pid != l->pid)
-                continue;
-            if (!l->of_thread)
-                d->processes[id].name = l->name;
-            for (size_t t = 1; l->of_thread && t < d->nthreads; t++)
-                if (d->threads[t].process == id && d->threads[t].tid == l->tid)
-                    d->threads[t].name = l->name;
-        }
+    if (k->nlabels)
+        qsort(k->labels, k->nlabels, sizeof *k->labels, by_key);
+    for (size_t i = 1; i < d->nprocesses; i++)
+        d->processes[i].name = name_of(k, (struct kineto_label){.pid = d->processes[i].pid});
+    for (size_t i = 1; i < d->nthreads; i++) {
+        const struct threadkey *t = &d->threads[i];
+        d->threads[i].name = name_of(k, (struct kineto_label){.pid = d->processes[t->process].pid, .tid = t->tid, .of_thread = true});
     }
 }
 
@@ -240,7 +258,8 @@ void kineto_finish(struct kineto *k)
 
 void kineto_free(struct kineto *k)
 {
-    free(k->processes);
+    idmap_free(&k->hosts);
+    idmap_free(&k->ranks);
     free(k->labels);
     arena_free(&k->scratch);
 }

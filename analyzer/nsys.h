@@ -5,15 +5,10 @@
  *   nsys_rows.c     one function per table of rows
  */
 #pragma once
+#include "analyzer/idmap.h"
 #include "schemas/tracedata.h"
 
 #include <sqlite3.h>
-
-struct nsys_map { /* 64-bit keys to 32-bit values; 0 is "not there" */
-    int64_t *keys;
-    uint32_t *values;
-    size_t nslots, used;
-};
 
 struct nsys {
     sqlite3 *db;
@@ -23,20 +18,16 @@ struct nsys {
     struct arena scratch;
     sqlite3_stmt *string_of, *frames_of; /* StringIds by id; CUDA_CALLCHAINS by id */
 
-    struct nsys_map strings;               /* 2 * StringIds.id (+ 1: API name) -> string id + 1 */
-    struct nsys_map processes;             /* globalId >> 24 -> process id */
-    struct nsys_map waits;                 /* process << 32 | correlation of a call that synchronises -> its row of waits[] + 1 */
-    struct nsys_map sites;                 /* callchain -> site id + 1 */
-    struct nsys_map devices;               /* pid << 16 | CUDA ordinal -> GPU + 1, filled only where ordinals of processes clash */
-    struct nsys_map domains;               /* NVTX domain -> string id */
+    struct idmap strings;                  /* 2 * StringIds.id (+ 1: API name) -> string id + 1 */
+    struct idmap processes;                /* globalId >> 24 -> process id */
+    struct idmap waits;                    /* process << 32 | correlation of a call that synchronises -> its row of waits[] + 1 */
+    struct idmap sites;                    /* callchain -> site id + 1 */
+    struct idmap devices;                  /* pid << 16 | CUDA ordinal -> GPU + 1, filled only where ordinals of processes clash */
+    struct idmap domains;                  /* NVTX domain -> string id */
     int32_t mem_kinds[16], copy_kinds[16]; /* the file's numbers -> enum mem_kind, enum copy_kind */
 
     int64_t bad_bytes, untimed, open_ranges;
 };
-
-uint32_t nsys_map_get(const struct nsys_map *m, int64_t key);
-void nsys_map_set(struct nsys_map *m, int64_t key, uint32_t value);
-void nsys_map_free(struct nsys_map *m);
 
 /* A table of the file and the columns wanted of it, by position; a missing column reads as NULL. */
 struct nsys_table {
@@ -49,7 +40,6 @@ extern const struct nsys_table nsys_tables[]; /* in the order they must be read;
 
 /* Every row of the table; true also when there is no such table. False: damaged, or the row function says so. */
 bool nsys_read_table(struct nsys *n, const struct nsys_table *t);
-bool nsys_has_table(struct nsys *n, const char *name);
 
 /* The first column of the first row of a query, "" when there is none; valid until the scratch arena is emptied. */
 const char *nsys_text(struct nsys *n, const char *sql);

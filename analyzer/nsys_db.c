@@ -2,63 +2,14 @@
 #include "analyzer/nsys.h"
 #include "analyzer/utf8.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static size_t map_slot(const struct nsys_map *m, int64_t key)
-{
-    size_t i = ((uint64_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (m->nslots - 1);
-    while (m->values[i] && m->keys[i] != key)
-        i = (i + 1) & (m->nslots - 1);
-    return i;
-}
-
-uint32_t nsys_map_get(const struct nsys_map *m, int64_t key)
-{
-    return m->nslots ? m->values[map_slot(m, key)] : 0;
-}
-
-static void map_grow(struct nsys_map *m)
-{
-    struct nsys_map old = *m;
-    size_t cap = 0;
-    m->nslots = old.nslots ? 2 * old.nslots : 64;
-    m->keys = array_grow(NULL, &cap, m->nslots, sizeof *m->keys);
-    cap = 0;
-    m->values = array_grow(NULL, &cap, m->nslots, sizeof *m->values);
-    memset(m->values, 0, m->nslots * sizeof *m->values);
-    for (size_t i = 0; i < old.nslots; i++)
-        if (old.values[i]) {
-            size_t to = map_slot(m, old.keys[i]);
-            m->keys[to] = old.keys[i];
-            m->values[to] = old.values[i];
-        }
-    nsys_map_free(&old);
-}
-
-void nsys_map_set(struct nsys_map *m, int64_t key, uint32_t value)
-{
-    if (2 * (m->used + 1) > m->nslots)
-        map_grow(m);
-    size_t i = map_slot(m, key);
-    m->used += !m->values[i];
-    m->keys[i] = key;
-    m->values[i] = value;
-}
-
-void nsys_map_free(struct nsys_map *m)
-{
-    free(m->keys);
-    free(m->values);
-    *m = (struct nsys_map){0};
-}
 
 static bool damaged(struct nsys *n)
 {
     return fail(n->e, ERR_FAIL, "%s: damaged Nsight Systems export: %s", n->path, sqlite3_errmsg(n->db));
 }
 
-bool nsys_has_table(struct nsys *n, const char *name)
+static bool has_table(struct nsys *n, const char *name)
 {
     char *sql = sqlite3_mprintf("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = %Q", name);
     bool has = *nsys_text(n, sql) != '\0';
@@ -100,7 +51,7 @@ static const char *query(struct nsys *n, const struct nsys_table *t)
 bool nsys_read_table(struct nsys *n, const struct nsys_table *t)
 {
     sqlite3_stmt *s = NULL;
-    if (!nsys_has_table(n, t->name))
+    if (!has_table(n, t->name))
         return true;
     const char *sql = query(n, t);
     if (!sql)
@@ -156,13 +107,13 @@ uint32_t nsys_string(struct nsys *n, sqlite3_stmt *s, int column, bool api)
     if (sqlite3_column_type(s, column) != SQLITE_INTEGER || !n->string_of)
         return 0;
     int64_t key = (int64_t)((uint64_t)sqlite3_column_int64(s, column) * 2u + api);
-    uint32_t known = nsys_map_get(&n->strings, key);
+    uint32_t known = idmap_get(&n->strings, key);
     if (known)
         return known - 1;
     sqlite3_reset(n->string_of);
     sqlite3_bind_int64(n->string_of, 1, sqlite3_column_int64(s, column));
     uint32_t id = nsys_next(n, n->string_of) ? text_id(n, sqlite3_column_text(n->string_of, 0), api) : 0;
-    nsys_map_set(&n->strings, key, id + 1);
+    idmap_set(&n->strings, key, id + 1);
     return id;
 }
 
@@ -170,11 +121,11 @@ static uint32_t process_of(struct nsys *n, int64_t global)
 {
     struct tracedata *d = n->d;
     int64_t key = global < 0 ? -1 : global >> 24;
-    uint32_t id = nsys_map_get(&n->processes, key);
+    uint32_t id = idmap_get(&n->processes, key);
     if (id)
         return id;
     ARRAY_PUSH(d->processes, d->nprocesses, d->processes_cap, ((struct processkey){.pid = key < 0 ? -1 : key & 0xffffff, .rank = -1}));
-    nsys_map_set(&n->processes, key, (uint32_t)d->nprocesses - 1);
+    idmap_set(&n->processes, key, (uint32_t)d->nprocesses - 1);
     return (uint32_t)d->nprocesses - 1;
 }
 

@@ -31,7 +31,7 @@ static void place(struct nsys *n, sqlite3_stmt *s, int at, struct event *ev)
     int64_t device = nsys_int(s, at, -1), stream = nsys_int(s, at + 1, NONE32);
     uint32_t process = nsys_process(n, s, at + 2), gpu = 0;
     if (n->devices.used)
-        gpu = nsys_map_get(&n->devices, n->d->processes[process].pid << 16 | device);
+        gpu = idmap_get(&n->devices, n->d->processes[process].pid << 16 | device);
     ev->device = gpu ? (int32_t)gpu - 1 : device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
     if (stream != NONE32)
         ev->stream = tracedata_stream(n->d, process, ev->device, stream);
@@ -160,7 +160,7 @@ static void remember_wait(struct nsys *n, const struct event *ev)
         return;
     for (uint32_t i = 0; i < sizeof waits / sizeof *waits; i++)
         if (strstr(name, waits[i].word))
-            nsys_map_set(&n->waits, (int64_t)n->d->threads[ev->thread].process << 32 | (ev->correlation & UINT32_MAX), i + 1);
+            idmap_set(&n->waits, (int64_t)n->d->threads[ev->thread].process << 32 | (ev->correlation & UINT32_MAX), i + 1);
 }
 
 /* Frames of the runtime itself, above which the user's code is. */
@@ -176,7 +176,7 @@ static bool is_runtime_module(const char *module)
 /* The innermost frame that is not the runtime's: the call site. */
 static uint32_t call_site(struct nsys *n, int64_t chain)
 {
-    uint32_t known = nsys_map_get(&n->sites, chain), site = 0;
+    uint32_t known = idmap_get(&n->sites, chain), site = 0;
     if (known || !n->frames_of)
         return known ? known - 1 : 0;
     sqlite3_reset(n->frames_of);
@@ -187,7 +187,7 @@ static uint32_t call_site(struct nsys *n, int64_t chain)
         if (symbol && !is_runtime_module(file))
             site = tracedata_site(n->d, intern_str(&n->d->strings, symbol), slash ? slash + 1 : file, 0);
     }
-    nsys_map_set(&n->sites, chain, site + 1);
+    idmap_set(&n->sites, chain, site + 1);
     return site;
 }
 
@@ -224,7 +224,7 @@ static bool sync(struct nsys *n, sqlite3_stmt *s)
         return true;
     place(n, s, 2, &ev);
     int64_t stream = nsys_int(s, 3, NONE32), event = nsys_int(s, 6, NONE32);
-    uint32_t known = nsys_map_get(&n->waits, (int64_t)nsys_process(n, s, 4) << 32 | (ev.correlation & UINT32_MAX));
+    uint32_t known = idmap_get(&n->waits, (int64_t)nsys_process(n, s, 4) << 32 | (ev.correlation & UINT32_MAX));
     const struct wait *w = known && ev.correlation >= 0 ? &waits[known - 1] : by_ids(stream, event);
     ev.name = intern_id(&n->d->strings, w->name);
     ev.detail = tracedata_sync_row(n->d, (struct ev_sync){.class = w->class,
@@ -257,7 +257,7 @@ static bool domain(struct nsys *n, sqlite3_stmt *s)
     uint32_t name = nsys_own_text(n, s, 2);
     name = name ? name : nsys_string(n, s, 3, false);
     if (name)
-        nsys_map_set(&n->domains, nsys_int(s, 4, 0), name);
+        idmap_set(&n->domains, nsys_int(s, 4, 0), name);
     return true;
 }
 
@@ -281,7 +281,7 @@ static bool range(struct nsys *n, sqlite3_stmt *s)
     ev.name = nsys_own_text(n, s, 3);
     ev.name = ev.name ? ev.name : nsys_string(n, s, 4, false);
     ev.thread = nsys_thread(n, s, 6);
-    struct ev_range row = {.domain = nsys_map_get(&n->domains, nsys_int(s, 5, 0)), .flavour = flavour(type), .index = -1};
+    struct ev_range row = {.domain = idmap_get(&n->domains, nsys_int(s, 5, 0)), .flavour = flavour(type), .index = -1};
     ev.detail = tracedata_range_row(n->d, row);
     return tracedata_event(n->d, &ev, n->e);
 }
@@ -291,7 +291,7 @@ static const char *const process_columns[] = {"globalPid", "name", NULL};
 static bool process(struct nsys *n, sqlite3_stmt *s)
 {
     int64_t global = nsys_int(s, 0, -1);
-    uint32_t id = global < 0 ? 0 : nsys_map_get(&n->processes, global >> 24);
+    uint32_t id = global < 0 ? 0 : idmap_get(&n->processes, global >> 24);
     if (id)
         n->d->processes[id].name = nsys_string(n, s, 1, false);
     return true;
@@ -303,7 +303,7 @@ static const char *const thread_columns[] = {"globalTid", "nameId", NULL};
 static bool thread(struct nsys *n, sqlite3_stmt *s)
 {
     int64_t global = nsys_int(s, 0, -1);
-    uint32_t process_id = global < 0 ? 0 : nsys_map_get(&n->processes, global >> 24), name = nsys_string(n, s, 1, false);
+    uint32_t process_id = global < 0 ? 0 : idmap_get(&n->processes, global >> 24), name = nsys_string(n, s, 1, false);
     for (size_t i = 1; process_id && i < n->d->nthreads; i++)
         if (n->d->threads[i].process == process_id && n->d->threads[i].tid == (global & 0xffffff))
             n->d->threads[i].name = name;
