@@ -61,8 +61,9 @@ size_t report_sites(const struct table *joined, bool pair, struct arena *a, stru
 
 /* Sums over ranks and steps; absent where the side does not have it. */
 struct totals {
-    struct cell steps;        /* of all ranks: what "per rank and step" divides host rows by */
-    struct cell device_steps; /* of all devices: the same for device rows */
+    struct cell steps;          /* of all ranks: what "per rank and step" divides host rows by */
+    struct cell device_steps;   /* of all devices: the same for device rows */
+    struct cell one, median_ns; /* median_ns: of all steps of all ranks; absent unless ranks have several. one: what it divides by */
     struct cell span_ns, busy_ns, useful_ns, comm_wait_ns, kernel_ns, compute_ns, comm_ns, exposed_ns, copy_ns, set_ns;
     struct cell ops, op_ns, waits, wait_ns, bubble_ns;
 };

@@ -17,9 +17,34 @@ static struct cell sum(const struct side *s, enum report_table of, const char *c
     return c >= 0 && !t->nrows ? cell_int(0) : all;
 }
 
+static int by_ns(const void *x, const void *y)
+{
+    const int64_t *a = x, *b = y;
+    return (*a > *b) - (*a < *b);
+}
+
+/* The lower of the two middle ones where there is none in the middle. */
+static struct cell median_step(const struct side *s)
+{
+    const struct table *t = &s->tables[RT_STEPS];
+    int c = s->missing[RT_STEPS] ? -1 : table_column(t, "duration_ns");
+    struct arena a = {0};
+    int64_t *v = arena_array(&a, int64_t, c < 0 ? 1 : t->nrows + 1);
+    size_t n = 0;
+    for (size_t r = 0; c >= 0 && r < t->nrows; r++)
+        if (table_at(t, r)[c].kind == CELL_INT)
+            v[n++] = table_at(t, r)[c].i;
+    qsort(v, n, sizeof *v, by_ns);
+    struct cell median = n > s->t.nranks ? cell_int(v[(n - 1) / 2]) : (struct cell){0};
+    arena_free(&a);
+    return median;
+}
+
 struct totals report_totals(const struct side *s)
 {
     struct totals t = {
+        .one = cell_int(1),
+        .median_ns = median_step(s),
         .span_ns = sum(s, RT_SUMMARY, "span_ns"),
         .busy_ns = sum(s, RT_SUMMARY, "busy_ns"),
         .useful_ns = sum(s, RT_SUMMARY, "useful_busy_ns"),
@@ -64,6 +89,7 @@ struct line {
 #define AT(field) offsetof(struct totals, field)
 static const struct line lines[] = {
     {"step, wall clock as recorded", FORM_TIME, AT(span_ns), AT(device_steps)},
+    {"step, median of all steps", FORM_TIME, AT(median_ns), AT(one)},
     {"host syncs, op ledger", FORM_COUNT, AT(ops), AT(steps)},
     {"host syncs, wait ledger", FORM_COUNT, AT(waits), AT(steps)},
     {"host time blocked (wait ledger)", FORM_TIME, AT(wait_ns), AT(steps)},

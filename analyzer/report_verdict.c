@@ -189,10 +189,12 @@ static void point_cost(struct page *p, const struct report *r, const struct tota
 static void point_step(struct page *p, const struct report *r, const struct totals *b, const struct totals *a)
 {
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
-    struct cell before = per(b->span_ns, b->device_steps), after = per(a->span_ns, a->device_steps);
+    bool medians = b->median_ns.kind && a->median_ns.kind;
+    struct cell before = medians ? per(b->median_ns, b->one) : per(b->span_ns, b->device_steps);
+    struct cell after = medians ? per(a->median_ns, a->one) : per(a->span_ns, a->device_steps);
     if (before.kind && after.kind && before.r > 0)
-        page_point(p, "The recorded %s: %s before, %s after (%+.1f %% of before; %s)", whole(r) ? "window" : "step", time_text(before, x),
-                   time_text(after, y), 100 * (after.r - before.r) / before.r, how_times_count(r));
+        page_point(p, "The recorded %s%s: %s before, %s after (%+.1f %% of before; %s)", whole(r) ? "window" : "step", medians ? ", median" : "",
+                   time_text(before, x), time_text(after, y), 100 * (after.r - before.r) / before.r, how_times_count(r));
 }
 
 static int64_t gemm_calls(const struct side *s)
