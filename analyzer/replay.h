@@ -1,0 +1,121 @@
+/* replay.h - the trace as a graph of who waits for whom, which can be run again with something left out.
+ *
+ *   host thread   |call|...|call|......|== blocking call ==|...|call|
+ *                    \         \       ^ ends when what it waits for has ended
+ *                     v         v      |
+ *   stream          |# kernel ##|# kernel #|        |# all_gather: moves when the last rank has come #|
+ *
+ * A task is an outermost API call that starts device work or blocks, or a row of device work. Its two instants follow
+ * from those before them:
+ *   call start     end of the thread's call before, plus the host time between (kept as it was measured)
+ *   call end       its start; if it blocks, also the end of the work that it waits for
+ *   work start     start of the call that launched it, end of the work before it in its stream, work behind a stream wait
+ *   work end       its start plus its duration; of a matched collective: the last rank's arrival plus the transfer
+ * Of the instants before one, the one that explains it best keeps the measured distance to it, the others their usual
+ * distance (the median of that thread or stream) where that is shorter. So a replay of nothing changed gives the measured
+ * times to the ns, whatever the graph does not know.
+ *
+ * Times are ns; ranks of other files are moved onto one clock by the ends of the collectives that they share.
+ */
+#pragma once
+#include "analyzer/collectives.h"
+#include "analyzer/idmap.h"
+#include "analyzer/waits.h"
+
+enum { REPLAY_NONE = UINT32_MAX };
+
+struct replay_task {
+    int64_t start, end; /* as measured, on the common clock */
+    uint32_t row;       /* number in its file's d.ev */
+    uint32_t queue;
+    uint32_t cause; /* work: the call that launched it; a call: the other thread's call that came before; REPLAY_NONE */
+    uint32_t deps;  /* what else it waits for: replay.dep[deps ..] up to REPLAY_NONE; 0 nothing */
+    uint32_t group; /* 1 + matched collective; 0 none */
+    uint32_t wait;  /* 1 + entry of replay.waits; 0: does not block */
+};
+
+struct replay_queue { /* a host thread or a stream; its tasks are tasks[first .. first+n-1] in order */
+    uint32_t file, rank; /* rank: entry of trace.ranks */
+    uint32_t lane;       /* entry of trace.lanes; REPLAY_NONE: a host thread */
+    uint32_t id;         /* of the thread or stream */
+    uint32_t first, n;
+    int64_t usual[2]; /* thread: a call that need not wait, waking up; stream: the gap behind work, the launch latency */
+    int64_t offset;   /* what was added to its times */
+};
+
+struct replay_group { /* a matched collective; its members are replay.member[first .. first+n-1] */
+    uint32_t first, n;
+    int64_t join, transfer; /* arrival of the last member; the shortest duration */
+};
+
+struct replay {
+    const struct trace *t;
+    struct replay_task *tasks;
+    size_t n, cap;
+    struct replay_queue *queues;
+    size_t nqueues, queues_cap;
+    struct replay_group *groups;
+    size_t ngroups;
+    uint32_t *member, *dep;
+    size_t ndep, dep_cap;
+    uint32_t *order; /* instants in an order in which each comes after what it follows from */
+    size_t norder;
+    uint32_t **task_of; /* by file, row: 1 + its task, of an outermost call also for the rows inside it; 0 none */
+    uint32_t *clock;    /* by entry of trace.ranks: the thread that its steps are told by; REPLAY_NONE */
+    struct waits waits;
+    size_t unmatched; /* collectives in the window that could not be matched over ranks */
+    bool linked;      /* some device row has a launch */
+    bool handed;      /* threads of a rank were taken for one flow of control */
+    struct arena arena;
+};
+
+/* Instants: 2 * task its start, 2 * task + 1 its end, 2 * ntasks + group the arrival of the last rank. */
+struct replay_edge {
+    uint32_t instant;
+    int64_t usual;
+};
+/* The k-th instant that one follows from; false: no more. */
+bool replay_edge(const struct replay *r, uint32_t instant, size_t k, struct replay_edge *x);
+int64_t replay_measured(const struct replay *r, uint32_t instant);
+
+void replay_build(const struct trace *t, struct replay *r);
+void replay_free(struct replay *r);
+
+/* ---- the same with a change ---- */
+
+enum change { KEEP, DROP, NO_WAIT, SCALE }; /* NO_WAIT: a blocking call that returns at once */
+
+struct scenario {
+    const uint8_t *task;         /* by task: enum change; NULL: nothing */
+    const struct ivlset *gone;   /* by queue: host time of the thread that goes; NULL: none */
+    const struct ivlset *scaled; /* by queue: host time that is scaled; NULL: none */
+    int64_t ppm;                 /* what SCALE multiplies by, in millionths */
+    const int64_t *shortest;     /* by task: durations that unmatched collectives take; NULL: the measured ones */
+};
+
+struct replayed {
+    int64_t *at; /* by instant */
+};
+/* Memory in `a`; linear in tasks and edges. */
+struct replayed replay_run(const struct replay *r, const struct scenario *s, struct arena *a);
+
+/* The time to which a host instant of the rank moves: t and the result on the rank's own clock. */
+int64_t replay_host_time(const struct replay *r, const struct scenario *s, const struct replayed *p, uint32_t rank, int64_t t);
+/* The window of a lane (lane REPLAY_NONE: of the rank's host rows) as the replay has it; lives in `a`. */
+struct ivlset replay_window(const struct replay *r, const struct scenario *s, const struct replayed *p, uint32_t rank, uint32_t lane,
+                            struct arena *a);
+/* Host time from `from` to `to` of a thread with the scenario's changes. */
+int64_t replay_host_span(const struct replay *r, const struct scenario *s, uint32_t queue, int64_t from, int64_t to);
+
+/* ---- parts of replay_build, for replay*.c only ---- */
+struct replay_build {
+    struct replay *r;
+    struct idmap *streams; /* by file: stream id -> 1 + queue */
+    struct sortkey *pairs; /* key: task, at: what it also waits for; sorted into dep[] at the end */
+    size_t npairs, pairs_cap;
+};
+void replay_tasks(struct replay_build *b);
+void replay_deps(struct replay_build *b);
+void replay_join(struct replay_build *b); /* collectives and clocks: after the tasks, before the deps */
+void replay_usual(struct replay *r);
+void replay_order(struct replay *r);
