@@ -97,5 +97,7 @@ const struct cp_mode *mode_find(const char *name, struct err *e);
 
 /* Boundary resolution of one layer's forward: once per layer or once per micro-batch, as the shape says. */
 bool mode_resolve(struct cp_rank *r, struct err *e);
-/* Rejects (ERR_USAGE) sequences whose length is not divisible by 2 cp; nothing to check with cp 1. */
+/* Rejects (ERR_USAGE) a sequence whose length is not divisible by 2 cp, or, over all packs of the shape, any such. Nothing
+ * to check with cp 1. */
+bool mode_check_length(int64_t length, int cp, struct err *e);
 bool mode_check_zigzag(const struct cp_shape *s, struct err *e);

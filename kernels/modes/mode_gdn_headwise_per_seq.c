@@ -192,21 +192,24 @@ static void slice_weights(struct cp_rank *r, struct gdn_core *c)
     c->dt_bias += r->rank * heads;
 }
 
-/* All sequences below each other, as the scan wants them. */
-static const float *unpack_all(struct cp_rank *r, struct layer_state *st, struct kept *k, const float *proj)
+/* All sequences below each other, as the scan wants them; NULL when one does not divide. */
+static const float *unpack_all(struct cp_rank *r, struct layer_state *st, struct kept *k, const float *proj, struct err *e)
 {
     struct devpool scratch;
     struct rows_part *parts = arena_array(&st->arena, struct rows_part, k->sequences);
+    bool ok = true;
     devpool_init(&scratch, r->device);
-    for (int64_t i = 0; i < k->sequences; i++) {
+    for (int64_t i = 0; ok && i < k->sequences; i++) {
         unpack_sequences(r, i, k->bounds);
+        ok = mode_check_length(k->bounds[i + 1] - k->bounds[i], r->shape->cp, e);
         struct trip t = trip_of(r, &scratch, k->bounds, i);
-        parts[i] = (struct rows_part){t.rows ? sequence_in(&t, proj) : NULL, t.rows * r->shape->cp};
+        parts[i] = (struct rows_part){ok && t.rows ? sequence_in(&t, proj) : NULL, t.rows * r->shape->cp};
     }
     float *all = devpool_floats(&st->pool, k->core.tokens * gdn_core_in(&k->core));
-    rows_concat(r->stream, all, parts, k->sequences, gdn_core_in(&k->core));
+    if (ok)
+        rows_concat(r->stream, all, parts, k->sequences, gdn_core_in(&k->core));
     devpool_free(&scratch);
-    return all;
+    return ok ? all : NULL;
 }
 
 static float *pack_all(struct cp_rank *r, struct layer_state *st, struct kept *k, const float *m)
@@ -226,7 +229,6 @@ static float *pack_all(struct cp_rank *r, struct layer_state *st, struct kept *k
 
 static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, struct layer_state *st, const float *proj, void **kept, struct err *e)
 {
-    (void)e;
     const struct boundaries *b = packed_layout(&r->batch->packed);
     struct kept *k = *kept = arena_array(&st->arena, struct kept, 1);
     k->core = gdn_core_of(r, w, st);
@@ -235,7 +237,9 @@ static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, s
     k->core.segments = k->sequences = b->entries - 1;
     k->bounds = arena_array(&st->arena, int64_t, b->entries);
     slice_weights(r, &k->core);
-    k->core.proj = unpack_all(r, st, k, proj);
+    k->core.proj = unpack_all(r, st, k, proj, e);
+    if (!k->core.proj)
+        return NULL;
     float *m = devpool_floats(&st->pool, k->core.tokens * gdn_core_out(&k->core));
     gdn_core_forward(&k->core, m);
     return pack_all(r, st, k, m);

@@ -39,6 +39,16 @@ static const struct gathered *gather_boundaries(struct cp_rank *r)
     return g;
 }
 
+static bool check_list(const struct cp_rank *r, const struct gathered *g, struct err *e)
+{
+    if (g->cu[g->entries - 1] != r->shape->tokens)
+        return fail(e, ERR_USAGE, "cu_seqlens ends at %" PRId64 ", the micro-batch has %" PRId64 " tokens", g->cu[g->entries - 1], r->shape->tokens);
+    bool ok = true;
+    for (int64_t i = 0; ok && i + 1 < g->entries; i++)
+        ok = mode_check_length(g->cu[i + 1] - g->cu[i], r->shape->cp, e);
+    return ok;
+}
+
 /* A chunk of one sequence: where it lies in time order and in the rank-major order of zigzag shards. */
 struct place {
     int64_t time, rank_major, rows;
@@ -103,7 +113,6 @@ static float *spread(struct cp_rank *r, struct devpool *pool, const struct gathe
 
 static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, struct layer_state *st, const float *proj, void **kept, struct err *e)
 {
-    (void)e;
     struct kept *k = *kept = arena_array(&st->arena, struct kept, 1);
     struct gdn_core *c = &k->core;
     const struct boundaries *b = packed_layout(&r->batch->packed);
@@ -112,6 +121,8 @@ static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, s
     c->cu = b->cu;
     c->segments = b->entries - 1;
     k->list = gather_boundaries(r);
+    if (!check_list(r, k->list, e))
+        return NULL;
     float *shards = devpool_floats(&st->pool, c->tokens * gdn_core_in(c));
     comm_all_gather(r->comm, r->stream, proj, shards, (size_t)(shape_rows(r->shape) * gdn_core_in(c)) * sizeof(float));
     c->proj = reassemble(r, &st->pool, k->list, shards, gdn_core_in(c));

@@ -48,16 +48,19 @@ bool mode_resolve(struct cp_rank *r, struct err *e)
     return r->shape->boundaries_cached ? resolve_boundaries_cached(p, r->stream, r->shape->cp, e) : resolve_boundaries(p, r->stream, r->shape->cp, e);
 }
 
+bool mode_check_length(int64_t length, int cp, struct err *e)
+{
+    return cp == 1 || length % (2 * (int64_t)cp) == 0 ||
+           fail(e, ERR_USAGE, "a sequence of %" PRId64 " tokens is not divisible by 2 x cp = %d (zigzag layout): see --seqs, --cp", length, 2 * cp);
+}
+
 bool mode_check_zigzag(const struct cp_shape *s, struct err *e)
 {
-    for (int64_t b = 0; s->cp > 1 && b < s->microbatches; b++)
-        for (int64_t i = 0; i < s->packs[b].sequences; i++) {
-            int64_t length = s->packs[b].cu[i + 1] - s->packs[b].cu[i];
-            if (length % (2 * s->cp))
-                return fail(e, ERR_USAGE, "--seqs: a sequence of %" PRId64 " tokens is not divisible by 2 x --cp = %d (zigzag layout)", length,
-                            2 * s->cp);
-        }
-    return true;
+    bool ok = true;
+    for (int64_t b = 0; b < s->microbatches; b++)
+        for (int64_t i = 0; ok && i < s->packs[b].sequences; i++)
+            ok = mode_check_length(s->packs[b].cu[i + 1] - s->packs[b].cu[i], s->cp, e);
+    return ok;
 }
 
 void layer_state_init(struct layer_state *st, struct device *d, bool for_backward)

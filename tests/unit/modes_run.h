@@ -118,12 +118,11 @@ static inline bool layer_rank(int rank, void *ctx, struct err *e)
     return ok;
 }
 
-/* Fails the test when the mode does. Lives in `a`. */
-static inline struct layer_result layer_run(const struct layer_case *c, struct arena *a)
+/* False when the mode fails. *result lives in `a`. */
+static inline bool layer_try(const struct layer_case *c, struct layer_result *result, struct arena *a, struct err *e)
 {
     struct layer_result out = {0};
     struct layer_run run = {.c = c, .result = &out};
-    struct err e = {0};
     int64_t n = c->shape.tokens * c->shape.hidden;
     param_layout(&run.layout, &c->shape);
     out.out = arena_array(a, float, n);
@@ -136,10 +135,20 @@ static inline struct layer_result layer_run(const struct layer_case *c, struct a
         if (c->pack.cu[i] > c->pack.cu[i - 1])
             run.compact.cu[++run.compact.sequences] = c->pack.cu[i];
     gemm_init();
-    run.world = comm_world_open("threads", c->shape.cp, &e);
-    if (!run.world || !ranks_run(c->shape.cp, layer_rank, &run, &e))
-        fail_msg("%s, cp %d: %s", c->mode->name, c->shape.cp, e.msg);
+    run.world = comm_world_open("threads", c->shape.cp, e);
+    bool ok = run.world && ranks_run(c->shape.cp, layer_rank, &run, e);
     comm_world_close(run.world);
+    *result = out;
+    return ok;
+}
+
+/* Fails the test when the mode does. */
+static inline struct layer_result layer_run(const struct layer_case *c, struct arena *a)
+{
+    struct layer_result out;
+    struct err e = {0};
+    if (!layer_try(c, &out, a, &e))
+        fail_msg("%s, cp %d: %s", c->mode->name, c->shape.cp, e.msg);
     return out;
 }
 

@@ -217,4 +217,41 @@ TEST(layer_is_the_reference)
     arena_free(&a);
 }
 
-UNIT_MAIN(UNIT(layer_is_its_definition), UNIT(layer_is_the_reference))
+/* ---- boundaries that got past nobody's check ---- */
+
+/* The failure of a layer over these lengths on two ranks: it ends, on all ranks, and says why. */
+static struct err failure_of(const char *mode, enum route_kind route, const int64_t *lengths, struct arena *a)
+{
+    struct err e = {0};
+    struct layer_result ignored;
+    struct layer_case c = small_case(a, PARAM_INIT_DEFAULT);
+    c.mode = mode_find(mode, &e);
+    c.pack = pack_of(a, lengths, 2);
+    c.shape.tokens = c.pack.total;
+    c.shape.cp = 2;
+    c.shape.route = route;
+    if (layer_try(&c, &ignored, a, &e))
+        fail_msg("%s took sequences of %d and %d tokens on two ranks", mode, (int)lengths[0], (int)lengths[1]);
+    assert_int_equal(e.kind, ERR_USAGE);
+    return e;
+}
+
+TEST(bad_boundaries_end_the_layer_on_every_rank)
+{
+    static const char *const others[] = {"gdn.headwise.per_seq", "gdn.replicated_allgather"};
+    struct arena a = {0};
+    const int64_t halves[] = {6, 10}, odd[] = {5, 11};
+    struct err naive = failure_of("gdn.chunkwise", ROUTE_NAIVE, halves, &a), interval = failure_of("gdn.chunkwise", ROUTE_INTERVAL, halves, &a),
+               prebuilt = failure_of("gdn.chunkwise", ROUTE_PREBUILT, halves, &a);
+    assert_string_equal(naive.msg, interval.msg);
+    assert_string_equal(naive.msg, prebuilt.msg);
+    assert_true(strstr(naive.msg, "6 tokens") != NULL);
+    for (int i = 0; i < 2; i++) {
+        struct err half = failure_of(others[i], ROUTE_NAIVE, halves, &a), uneven = failure_of(others[i], ROUTE_NAIVE, odd, &a);
+        assert_true(strstr(half.msg, "6 tokens") != NULL);
+        assert_true(strlen(uneven.msg) > 0);
+    }
+    arena_free(&a);
+}
+
+UNIT_MAIN(UNIT(layer_is_its_definition), UNIT(layer_is_the_reference), UNIT(bad_boundaries_end_the_layer_on_every_rank))
