@@ -151,12 +151,15 @@ static void sequence_in_back(const struct trip *t, const float *dlocal, float *d
 }
 
 /* One sequence of the output: all rows, own heads -> own rows, all heads. */
-static void sequence_out(const struct trip *t, const float *m, float *y)
+static float *sequence_out(const struct trip *t, const float *m)
 {
     int64_t out = gdn_out_width(t->r->shape), own = out / t->r->shape->cp;
-    float *ordered = devpool_floats(t->pool, t->rows * out);
+    float *ordered = devpool_floats(t->pool, t->rows * out), *y = devpool_floats(t->pool, t->rows * out);
+    struct trip alone = *t;
+    alone.first_local = 0; /* y holds nothing but this sequence */
     reorder(t, ordered, m + t->first * own, own, false);
-    from_heads(t, ordered, y, out, 0, out);
+    from_heads(&alone, ordered, y, out, 0, out);
+    return y;
 }
 
 static void sequence_out_back(const struct trip *t, const float *dy, float *dm)
@@ -215,14 +218,15 @@ static const float *unpack_all(struct cp_rank *r, struct layer_state *st, struct
 static float *pack_all(struct cp_rank *r, struct layer_state *st, struct kept *k, const float *m)
 {
     struct devpool scratch;
+    struct rows_part *parts = arena_array(&st->arena, struct rows_part, k->sequences);
     devpool_init(&scratch, r->device);
     float *y = devpool_floats(&st->pool, shape_rows(r->shape) * gdn_out_width(r->shape));
     for (int64_t i = 0; i < k->sequences; i++) {
         unpack_sequences(r, i, k->bounds);
         struct trip t = trip_of(r, &scratch, k->bounds, i);
-        if (t.rows)
-            sequence_out(&t, m, y);
+        parts[i] = (struct rows_part){t.rows ? sequence_out(&t, m) : NULL, t.rows};
     }
+    rows_concat(r->stream, y, parts, k->sequences, gdn_out_width(r->shape));
     devpool_free(&scratch);
     return y;
 }
