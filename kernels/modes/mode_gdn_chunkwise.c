@@ -85,7 +85,7 @@ static void exchange_halo_back(struct cp_rank *r, const struct gdn_core *c, stru
     float *all = devpool_floats(b->pool, n * r->shape->cp);
     comm_all_gather(r->comm, c->stream, b->d_halo, all, (size_t)n * sizeof(float));
     if (r->rank + 1 < r->shape->cp)
-        rows_add(c->stream, b->dproj + (c->tokens - rows) * gdn_core_in(c), gdn_core_in(c), all + (r->rank + 1) * n, width, rows, width);
+        rows_accumulate(c->stream, b->dproj + (c->tokens - rows) * gdn_core_in(c), gdn_core_in(c), all + (r->rank + 1) * n, width, rows, width);
 }
 
 /* All ranks' summaries, `mine` among them. */

@@ -265,7 +265,7 @@ static void add_conv_grads(struct cp_rank *r, const struct gdn_core *c, const st
     int64_t first[3], rows[3], at = 0;
     conv_slices(r, first, rows);
     for (int i = 0; i < 3; at += rows[i++])
-        rows_add(r->stream, grad->v[GDN_W_CONV] + first[i] * c->conv, c->conv, c->dw_conv + at * c->conv, c->conv, rows[i], c->conv);
+        rows_accumulate(r->stream, grad->v[GDN_W_CONV] + first[i] * c->conv, c->conv, c->dw_conv + at * c->conv, c->conv, rows[i], c->conv);
 }
 
 static float *middle_backward(struct cp_rank *r, const struct layer_tensors *grad, void *kept, struct devpool *pool, float *dm, struct err *e)

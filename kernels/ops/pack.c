@@ -91,7 +91,7 @@ void rows_copy(struct stream *s, float *dst, int64_t dst_stride, const float *sr
     launch(s, &kernel_copy, (struct rows_args){.dst = dst, .src = src, .n = n, .width = width, .dst_stride = dst_stride, .src_stride = src_stride});
 }
 
-void rows_add(struct stream *s, float *dst, int64_t dst_stride, const float *src, int64_t src_stride, int64_t n, int64_t width)
+void rows_accumulate(struct stream *s, float *dst, int64_t dst_stride, const float *src, int64_t src_stride, int64_t n, int64_t width)
 {
     launch(s, &kernel_add, (struct rows_args){.dst = dst, .src = src, .n = n, .width = width, .dst_stride = dst_stride, .src_stride = src_stride});
 }

@@ -21,4 +21,4 @@ void rows_concat(struct stream *s, float *dst, const struct rows_part *parts, in
 /* dst[i][0..width) = src[i][0..width) for matrices with rows dst_stride and src_stride floats apart (column blocks). */
 void rows_copy(struct stream *s, float *dst, int64_t dst_stride, const float *src, int64_t src_stride, int64_t n, int64_t width);
 /* The same, adding to dst. */
-void rows_add(struct stream *s, float *dst, int64_t dst_stride, const float *src, int64_t src_stride, int64_t n, int64_t width);
+void rows_accumulate(struct stream *s, float *dst, int64_t dst_stride, const float *src, int64_t src_stride, int64_t n, int64_t width);

@@ -265,7 +265,7 @@ TEST(joins_and_column_blocks)
         }
         rows_concat(stream, out, part, parts, w);
         rows_copy(stream, block, 5, dv + offset, 10, 20, 2); /* columns offset, offset + 1 of [20][10] */
-        rows_add(stream, block + 1, 5, dv, 5, 20, 1);
+        rows_accumulate(stream, block + 1, 5, dv, 5, 20, 1);
         down(got, out, (size_t)(rows * w) * 4);
         for (int64_t i = 0; i < rows * w; i++)
             assert_true(got[i] == v[i]);
