@@ -1,0 +1,317 @@
+/* table_cp.c - context parallelism layer by layer: compute, exchanges, what waits between them, padding, caches.
+ *
+ *   layer#7 on the device   |compute|halo|compute|state|   |compute|swap|      bubble: idle between its first and last row
+ *
+ * Device rows belong to the layer, micro-batch and phase that launched them; several steps of the window add up.
+ */
+#include "analyzer/collectives.h"
+#include "analyzer/commop.h"
+#include "analyzer/cpwalk.h"
+#include "analyzer/nest.h"
+#include "analyzer/units.h"
+#include "schemas/marker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANK, LAYER, MICROBATCH, PHASE, KIND, CALLS, TIME, WORK, PADDING, HITS, MISSES, BACKEND, TRACE, WAIT };
+
+struct sum {
+    int64_t calls, time, wait, matched; /* matched: calls whose waiting is known */
+    int64_t work, tokens, padded;       /* of batch marks */
+    int64_t hits, misses;
+    int64_t marks;
+    bool cache, comm;
+};
+
+/* A row: (rank, 1 + layer, 1 + micro-batch, kind << 2 | phase). */
+struct look {
+    const struct trace *t;
+    const struct trace_file *f;
+    uint32_t file;
+    struct cpwalk walk;
+    struct groups keys, instances; /* instances: lane, layer range, key */
+    struct sum *v;
+    size_t cap;
+    struct ivl *extent; /* by instance */
+    size_t extent_cap;
+    struct intern kinds;
+    uint32_t *launched, *key_of; /* by device row: 1 + key */
+    uint32_t *rank_of;           /* by thread */
+    bool any;
+};
+
+static size_t key_at(struct look *x, uint32_t rank, const struct cp_place *p, const char *kind)
+{
+    uint32_t k = intern_id(&x->kinds, kind) << 2 | (uint32_t)p->phase;
+    size_t at = groups_at(&x->keys, rank, (uint32_t)(p->layer + 1), (uint32_t)(p->microbatch + 1), k), was = x->cap;
+    if (at >= was) {
+        x->v = array_grow(x->v, &x->cap, at + 1, sizeof *x->v);
+        memset(x->v + was, 0, (x->cap - was) * sizeof *x->v);
+    }
+    return at;
+}
+
+static const char *kind_of(const struct look *x, const struct event *ev, enum cp_part part)
+{
+    static const char *const exchanges[] = {[CP_HALO] = "halo", [CP_STATE] = "state", [CP_SWAP] = "swap", [CP_ROUTE] = "route"};
+    enum work work = trace_work(x->f, ev);
+    if (part == CP_ROUTE)
+        return "route";
+    if (work & (WORK_COPY | WORK_SET))
+        return "copy";
+    if (work == WORK_COMPUTE)
+        return part == CP_SWAP ? "pack" : "compute";
+    if (part != CP_NO_PART)
+        return exchanges[part];
+    const struct ev_comm *m = ev_comm_of(&x->f->d, ev);
+    const char *op = commop_of(m && m->function ? trace_string(x->f, m->function) : trace_string(x->f, ev->name));
+    bool ring = op && (strcmp(op, "send") == 0 || strcmp(op, "recv") == 0 || strcmp(op, "send_recv") == 0);
+    return ring ? "ring" : op ? op : "comm";
+}
+
+static void stretch(struct look *x, uint32_t lane, const struct cp_place *p, uint32_t key, const struct event *ev)
+{
+    size_t at = groups_at(&x->instances, lane, p->instance, key, 0), was = x->extent_cap;
+    if (at >= was) {
+        x->extent = array_grow(x->extent, &x->extent_cap, at + 1, sizeof *x->extent);
+        for (size_t i = was; i < x->extent_cap; i++)
+            x->extent[i] = (struct ivl){INT64_MAX, INT64_MIN};
+    }
+    x->extent[at].start = ev->start < x->extent[at].start ? ev->start : x->extent[at].start;
+    x->extent[at].end = ev->end > x->extent[at].end ? ev->end : x->extent[at].end;
+}
+
+static void take_row(struct look *x, uint32_t lane, uint32_t row)
+{
+    const struct lane *l = &x->t->lanes[lane];
+    const struct event *ev = &x->f->d.ev[row];
+    uint32_t host = x->launched[row];
+    struct cp_place p = host ? cpwalk_place(&x->walk, host - 1) : (struct cp_place){.layer = -1, .microbatch = -1};
+    if ((p.layer < 0 && p.microbatch < 0) || !ivl_touches(l->window, ev->start, ev->end))
+        return;
+    uint32_t rank = x->rank_of[x->f->d.ev[host - 1].thread];
+    size_t key = key_at(x, rank, &p, kind_of(x, ev, p.part));
+    x->key_of[row] = (uint32_t)key + 1;
+    x->v[key].calls++;
+    x->v[key].time += ivl_within(l->window, ev->start, ev->end);
+    if (p.instance)
+        stretch(x, lane, &p, (uint32_t)key_at(x, rank, &p, "bubble"), ev);
+}
+
+static void take_bubbles(struct look *x, uint32_t lane)
+{
+    struct arena a = {0};
+    struct ivlset idle = trace_idle(x->t, &a, &x->t->lanes[lane]);
+    for (size_t i = 0; i < x->instances.n; i++) {
+        if (x->instances.key[i][0] != lane)
+            continue;
+        struct sum *s = &x->v[x->instances.key[i][2]];
+        s->calls++;
+        s->time += ivl_within(idle, x->extent[i].start, x->extent[i].end);
+    }
+    arena_free(&a);
+}
+
+static void take_waits(struct look *x, const struct collectives *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        if (x->t->lanes[c->v[i].lane].file != x->file || !x->key_of[c->v[i].event])
+            continue;
+        struct sum *s = &x->v[x->key_of[c->v[i].event] - 1];
+        s->comm = true;
+        s->matched += c->v[i].transfer_ns >= 0;
+        s->wait += c->v[i].transfer_ns >= 0 ? c->v[i].total_ns - c->v[i].transfer_ns : 0;
+    }
+}
+
+static int64_t or_zero(int64_t v)
+{
+    return v > 0 ? v : 0;
+}
+
+static void take_batch(struct look *x, uint32_t rank, const struct cp_place *p, const char *mark)
+{
+    struct cp_place whole = {.layer = -1, .microbatch = p->microbatch};
+    struct sum *s = &x->v[key_at(x, rank, &whole, "batch")];
+    int64_t work = mark_value(mark, "work"), cp = mark_value(mark, "cp");
+    s->marks++;
+    s->work += work > 0 && cp > 0 ? work / cp : 0;
+    s->tokens += or_zero(mark_value(mark, "tokens"));
+    s->padded += or_zero(mark_value(mark, "padded"));
+}
+
+static void take_cache(struct look *x, uint32_t rank, const struct cp_place *p, const char *mark)
+{
+    struct arena a = {0};
+    struct cp_place whole = {.layer = -1, .microbatch = p->microbatch};
+    const char *name = strstr(mark, " name=");
+    name = name ? name + 6 : "";
+    struct sum *s = &x->v[key_at(x, rank, &whole, arena_printf(&a, "cache %.*s", (int)strcspn(name, " "), name))];
+    int64_t hits = or_zero(mark_value(mark, "hits")), misses = or_zero(mark_value(mark, "misses"));
+    misses += or_zero(mark_value(mark, "rebuilds")) + or_zero(mark_value(mark, "uncached"));
+    s->cache = true;
+    s->hits += hits;
+    s->misses += misses;
+    s->calls += hits + misses;
+    arena_free(&a);
+}
+
+/* Marks and the micro-batches themselves. */
+static void take_host(struct look *x, uint32_t rank)
+{
+    const struct trace_rank *r = &x->t->ranks[rank];
+    for (size_t i = 0; i < r->n; i++) {
+        const struct event *ev = &x->f->d.ev[r->ev[i]];
+        if (ev->kind != EV_RANGE || !ivl_touches(r->window, ev->start, ev->end))
+            continue;
+        const char *name = trace_string(x->f, ev->name);
+        struct cp_place p = cpwalk_place(&x->walk, r->ev[i]), self = {.layer = -1, .microbatch = marked_number(name, MARK_MICROBATCH)};
+        if (self.microbatch >= 0 && ev->end > ev->start) {
+            struct sum *s = &x->v[key_at(x, rank, &self, "batch")];
+            s->calls++;
+            s->time += ivl_within(r->window, ev->start, ev->end);
+        }
+        if (strncmp(name, MARK_BATCH " ", sizeof MARK_BATCH) == 0)
+            take_batch(x, rank, &p, name);
+        if (strncmp(name, MARK_CACHE " ", sizeof MARK_CACHE) == 0)
+            take_cache(x, rank, &p, name);
+    }
+}
+
+static void fill_row(struct look *x, size_t at, bool linked, struct table *out)
+{
+    static const char *const phases[] = {NULL, MARK_FORWARD, MARK_RECOMPUTE, MARK_BACKWARD};
+    const uint32_t *k = x->keys.key[at];
+    struct cp_place whole = {.layer = -1, .microbatch = (int64_t)k[2] - 1};
+    struct sum *s = &x->v[at];
+    const char *kind = intern_str(&x->kinds, k[3] >> 2);
+    const struct sum *batch = &x->v[key_at(x, k[0], &whole, "batch")];
+    s = &x->v[at]; /* key_at may have moved it */
+    struct cell *row = trace_row(x->t, x->file, out);
+    row[RANK] = cell_id(x->t->ranks[k[0]].rank);
+    row[LAYER] = cell_id((int64_t)k[1] - 1);
+    row[MICROBATCH] = cell_id((int64_t)k[2] - 1);
+    row[PHASE] = cell_text(phases[k[3] & 3]);
+    row[KIND] = cell_text(table_text(out, "%s", kind));
+    row[CALLS] = cell_int(s->calls ? s->calls : s->marks);
+    if (!s->cache && (batch == s ? s->calls > 0 : linked))
+        row[TIME] = cell_int(s->time);
+    if (batch->work && (batch == s || (k[1] && strcmp(kind, "compute") == 0)))
+        row[WORK] = cell_int(batch->work);
+    if (s->marks)
+        row[PADDING] = cell_share(s->padded, s->tokens + s->padded);
+    if (s->cache) {
+        row[HITS] = cell_int(s->hits);
+        row[MISSES] = cell_int(s->misses);
+    }
+    if (s->comm && s->matched == s->calls)
+        row[WAIT] = cell_int(s->wait);
+}
+
+static void look_file(struct look *x, const struct collectives *c, struct arena *a, struct table *out)
+{
+    const struct trace *t = x->t;
+    bool linked = false;
+    x->launched = launches_find(x->f, a);
+    x->key_of = arena_array(a, uint32_t, x->f->d.n + 1);
+    x->rank_of = arena_array(a, uint32_t, x->f->d.nthreads);
+    cpwalk_make(t, x->file, x->launched, &x->walk, a);
+    for (uint32_t r = 0; r < t->nranks; r++)
+        for (size_t i = 0; t->ranks[r].file == x->file && i < t->ranks[r].nthreads; i++)
+            x->rank_of[t->ranks[r].threads[i].thread] = r;
+    for (uint32_t l = 0; l < t->nlanes; l++) {
+        for (size_t i = 0; t->lanes[l].file == x->file && i < t->lanes[l].n; i++) {
+            take_row(x, l, t->lanes[l].ev[i]);
+            linked |= x->launched[t->lanes[l].ev[i]] != 0;
+        }
+        if (t->lanes[l].file == x->file)
+            take_bubbles(x, l);
+    }
+    take_waits(x, c);
+    for (uint32_t r = 0; r < t->nranks; r++)
+        if (t->ranks[r].file == x->file)
+            take_host(x, r);
+    for (size_t i = 0, n = x->keys.n; i < n; i++)
+        fill_row(x, i, linked, out);
+    x->any = x->walk.marked || x->keys.n;
+}
+
+static int id_order(struct cell x, struct cell y)
+{
+    if (x.kind != y.kind)
+        return (x.kind > y.kind) - (x.kind < y.kind); /* absent first: the micro-batch before its layers */
+    return x.kind == CELL_INT ? (x.i > y.i) - (x.i < y.i) : 0;
+}
+
+static int in_order(const struct cell *x, const struct cell *y)
+{
+    static const int columns[] = {RANK, MICROBATCH, LAYER};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        int d = id_order(x[columns[i]], y[columns[i]]);
+        if (d)
+            return d;
+    }
+    /* "forward" < "recompute" in time, "backward" last; absent first */
+    const char *p = x[PHASE].kind ? x[PHASE].s : "", *q = y[PHASE].kind ? y[PHASE].s : "";
+    bool back_p = strcmp(p, MARK_BACKWARD) == 0, back_q = strcmp(q, MARK_BACKWARD) == 0;
+    if (back_p != back_q)
+        return back_p ? 1 : -1;
+    int d = strcmp(p, q);
+    return d ? d : strcmp(x[KIND].s, y[KIND].s);
+}
+
+static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
+{
+    (void)args;
+    struct collectives c;
+    bool any = false;
+    collectives_find(t, &c);
+    for (uint32_t i = 0; i < t->nfiles; i++) {
+        struct arena a = {0};
+        struct look x = {.t = t, .f = &t->files[i], .file = i};
+        intern_init(&x.kinds);
+        look_file(&x, &c, &a, out);
+        any |= x.any;
+        cpwalk_free(&x.walk);
+        groups_free(&x.keys);
+        groups_free(&x.instances);
+        free(x.v);
+        free(x.extent);
+        intern_free(&x.kinds);
+        arena_free(&a);
+    }
+    collectives_free(&c);
+    table_sort_by(out, in_order);
+    return any || fail(e, ERR_UNDECIDED, "%s: no layers, micro-batches or batch marks in this trace (layer#N, microbatch#N, %s)", t->files[0].name,
+                       MARK_BATCH);
+}
+
+const struct table_desc table_cp = {
+    .name = "cp",
+    .title = "Context parallelism by layer, micro-batch and phase",
+    .what = "Device work by the ranges it was launched in: microbatch#N, forward, recompute or backward, layer#N; several steps add up. Kinds: "
+            "compute; halo, state, swap (collectives of conv_halo, state_exchange and the layout changes), ring (send and receive elsewhere), "
+            "other collectives by their operation; pack (kernels of the layout changes), route (all device work of thd_route), copy; bubble: "
+            "the device idle between the layer's first and last row; batch: the micro-batch itself, host time, from cpscope.batch marks; cache "
+            "NAME: use of a cache, from cpscope.cache marks. Balanced ranks have equal compute time where expected_work is equal.",
+    .columns =
+        (const struct column[]){
+            {"rank", UNIT_ID, .what = "rank of the host thread"},
+            {"layer", UNIT_ID, .what = "number of the layer; empty: outside of layers"},
+            {"microbatch", UNIT_ID, .what = "number of the micro-batch in its step"},
+            {"phase", UNIT_TEXT, .what = "forward, recompute, backward"},
+            {"kind", UNIT_TEXT, .what = "what the time went to"},
+            {"calls", UNIT_COUNT, .what = "device rows; bubble: layer passes; batch: micro-batches; cache: uses"},
+            {"time_ns", UNIT_NS, .what = "sum of durations within the window"},
+            {"expected_work", UNIT_COUNT, .what = "equal share of a rank: sum of q_len*kv_len over cp, of the batch mark"},
+            {"padding_pct", UNIT_PERCENT, .base = "tokens and padding rows", .what = "padding rows of all rows of the micro-batch"},
+            {"cache_hits", UNIT_COUNT, .what = "uses that found what they needed"},
+            {"cache_misses", UNIT_COUNT, .what = "uses that built it: misses, rebuilds and uncached ones"},
+            COLUMNS_SOURCE,
+            {"wait_ns", UNIT_NS, .what = "of time_ns: waiting for the last rank; empty where a call was not matched over ranks"},
+            {0},
+        },
+    .worst = "time_ns",
+    .fill = fill,
+};

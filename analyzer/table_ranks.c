@@ -1,0 +1,289 @@
+/* table_ranks.c - one row a rank: its clock, how busy it is, how long it waits for others and how often others for it.
+ *
+ *   rank 0  |-------- collective --------|      a collective ends on all its ranks at once: the ends tell the clocks apart
+ *   rank 1            |--- collective ---|      offset = median of the differences, residual = median of what is left
+ *   rank 2                     |---------|      the shortest came last: everybody waited for rank 2
+ */
+#include "analyzer/collectives.h"
+#include "analyzer/groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANK, HOST, OFFSET, RESIDUAL, SPAN, BUSY, WAIT, LAST, BACKEND, TRACE, LAST_AT };
+
+struct member {            /* of one matched call */
+    uint32_t call, rank;   /* rank: entry of trace.ranks */
+    int64_t duration, end; /* end: absolute, in the rank's own clock */
+    uint32_t group, op;
+};
+
+struct standing { /* of one rank */
+    int64_t wait, calls, last;
+    bool unmatched; /* some call of its is not matched */
+    bool twice;     /* several of its devices take part in one call */
+    uint32_t last_group, last_op;
+    int64_t last_most;
+};
+
+struct ranking {
+    const struct trace *t;
+    struct collectives c;
+    struct member *v; /* by call, rank */
+    size_t n;
+    struct standing *of; /* by rank */
+    struct groups lasts; /* rank, group, op */
+    int64_t *counts;
+    size_t counts_cap;
+    uint32_t *base; /* by rank: the first rank of its run, whose clock is the measure; or NOT_A_MEMBER */
+    int64_t *d;     /* differences of ends: those of rank r from first[r] on */
+    size_t *first;
+};
+
+static int by_call(const void *x, const void *y)
+{
+    const struct member *a = x, *b = y;
+    if (a->call != b->call)
+        return a->call < b->call ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->end > b->end) - (a->end < b->end);
+}
+
+static void collect(struct ranking *k, struct arena *a)
+{
+    k->v = arena_array(a, struct member, k->c.n + 1);
+    for (size_t i = 0; i < k->c.n; i++) {
+        const struct collective *c = &k->c.v[i];
+        const struct lane *l = &k->t->lanes[c->lane];
+        const struct tracedata *d = &k->t->files[l->file].d;
+        struct standing *s = &k->of[l->host];
+        s->calls++;
+        s->unmatched |= !c->call;
+        s->wait += c->call ? c->total_ns - c->transfer_ns : 0;
+        if (c->call)
+            k->v[k->n++] =
+                (struct member){c->call, l->host, d->ev[c->event].end - d->ev[c->event].start, d->ev[c->event].end + d->t0, c->group, c->op};
+    }
+    qsort(k->v, k->n, sizeof *k->v, by_call);
+}
+
+/* The only shortest of a call came last; among equals nobody did. */
+static void judge(struct ranking *k, const struct member *v, size_t n)
+{
+    size_t least = 0, equal = 1;
+    for (size_t i = 1; i < n; i++) {
+        k->of[v[i].rank].twice |= v[i].rank == v[i - 1].rank;
+        if (v[i].duration < v[least].duration)
+            least = i, equal = 1;
+        else
+            equal += v[i].duration == v[least].duration;
+    }
+    if (n < 2 || equal > 1)
+        return;
+    struct standing *s = &k->of[v[least].rank];
+    size_t at = groups_at(&k->lasts, v[least].rank, v[least].group, v[least].op, 0), was = k->counts_cap;
+    if (at >= was) {
+        k->counts = array_grow(k->counts, &k->counts_cap, at + 1, sizeof *k->counts);
+        memset(k->counts + was, 0, (k->counts_cap - was) * sizeof *k->counts);
+    }
+    s->last++;
+    if (++k->counts[at] > s->last_most) {
+        s->last_most = k->counts[at];
+        s->last_group = v[least].group, s->last_op = v[least].op;
+    }
+}
+
+static int ascending(const void *x, const void *y)
+{
+    const int64_t *a = x, *b = y;
+    return (*a > *b) - (*a < *b);
+}
+
+/* The lower median: a value that occurred. */
+static int64_t median(int64_t *v, size_t n)
+{
+    qsort(v, n, sizeof *v, ascending);
+    return v[(n - 1) / 2];
+}
+
+/* One file shares one clock. Differences of the ends of rank r's calls to those of its base, in place: k->d[first[r] ..]. */
+static void fill_clock(struct ranking *k, uint32_t r, struct cell *row)
+{
+    bool one_clock = k->t->ranks[k->base[r]].file == k->t->ranks[r].file;
+    int64_t *d = k->d + k->first[r];
+    size_t n = k->first[r + 1] - k->first[r];
+    if (!n && !one_clock)
+        return;
+    int64_t offset = one_clock ? 0 : median(d, n);
+    row[OFFSET] = cell_int(offset);
+    for (size_t i = 0; i < n; i++)
+        d[i] = d[i] < offset ? offset - d[i] : d[i] - offset;
+    if (n)
+        row[RESIDUAL] = cell_int(median(d, n));
+}
+
+/* The member of the call v[0 .. n-1] that is its run's first rank; NULL: not in it, or with several devices. */
+static const struct member *base_in(const struct ranking *k, const struct member *v, size_t n)
+{
+    const struct member *found = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (k->base[v[i].rank] == v[i].rank) {
+            if (found)
+                return NULL;
+            found = &v[i];
+        }
+    return found;
+}
+
+/* Two passes over the calls: how many differences each rank has, then where each goes. */
+static void find_differences(struct ranking *k, struct arena *a)
+{
+    size_t *at = arena_array(a, size_t, k->t->nranks + 1);
+    k->first = arena_array(a, size_t, k->t->nranks + 2);
+    k->d = arena_array(a, int64_t, k->n + 1);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0, j; i < k->n; i = j) {
+            for (j = i + 1; j < k->n && k->v[j].call == k->v[i].call;)
+                j++;
+            const struct member *base = base_in(k, k->v + i, j - i);
+            for (size_t m = i; base && m < j; m++) {
+                bool alone = (m == i || k->v[m - 1].rank != k->v[m].rank) && (m + 1 == j || k->v[m + 1].rank != k->v[m].rank);
+                if (alone && pass)
+                    k->d[k->first[k->v[m].rank] + at[k->v[m].rank]++] = k->v[m].end - base->end;
+                else if (alone)
+                    k->first[k->v[m].rank + 1]++;
+            }
+        }
+        for (size_t r = 0; !pass && r < k->t->nranks; r++)
+            k->first[r + 1] += k->first[r];
+    }
+}
+
+static void fill_busy(const struct trace *t, const struct trace_rank *r, struct cell *row)
+{
+    int64_t best = -1;
+    row[SPAN] = cell_int(ivl_len(r->window));
+    for (uint32_t l = r->first_lane; l < r->first_lane + r->nlanes; l++) {
+        struct arena a = {0};
+        int64_t busy = ivl_len(trace_union(t, &a, &t->lanes[l], WORK_ANY)), span = ivl_len(t->lanes[l].window);
+        if (busy > best) {
+            best = busy;
+            row[SPAN] = cell_int(span);
+            row[BUSY] = cell_share(busy, span);
+        }
+        arena_free(&a);
+    }
+}
+
+static const char *host_of(const struct trace *t, const struct trace_rank *r)
+{
+    const struct tracedata *d = &t->files[r->file].d;
+    uint32_t process = 0;
+    if (r->nthreads)
+        process = d->threads[r->threads[0].thread].process;
+    else if (r->nlanes && t->lanes[r->first_lane].n)
+        process = d->streams[d->ev[t->lanes[r->first_lane].ev[0]].stream].process;
+    const char *host = intern_str(&d->strings, d->processes[process].host);
+    return *host ? host : tracedata_meta_get(d, "host");
+}
+
+static void fill_rank(const struct ranking *k, uint32_t r, struct table *out, struct cell *row)
+{
+    const struct standing *s = &k->of[r];
+    row[RANK] = cell_id(k->t->ranks[r].rank);
+    row[HOST] = cell_text(host_of(k->t, &k->t->ranks[r]));
+    fill_busy(k->t, &k->t->ranks[r], row);
+    if (s->calls && !s->unmatched)
+        row[WAIT] = cell_int(s->wait);
+    if (s->calls && !s->unmatched && !s->twice) {
+        const char *group = intern_str(&k->c.names, s->last_group), *op = intern_str(&k->c.names, s->last_op);
+        row[LAST] = cell_int(s->last);
+        if (s->last)
+            row[LAST_AT] = cell_text(table_text(out, "%s%s%s", group, *group && *op ? " " : "", op));
+    }
+}
+
+/* Who is a rank of the job, and the first one of each run. A helper rank without device rows, beside ranks that are known,
+ * is none. */
+static void find_bases(struct ranking *k, struct arena *a)
+{
+    const struct trace *t = k->t;
+    bool *known = arena_array(a, bool, t->nfiles);
+    uint32_t *first = arena_array(a, uint32_t, t->nfiles); /* by run: 1 + rank; there are at most as many runs as files */
+    k->base = arena_array(a, uint32_t, t->nranks);
+    for (size_t i = 0; i < t->nranks; i++)
+        known[t->ranks[i].file] |= t->ranks[i].rank >= 0;
+    for (uint32_t r = 0; r < t->nranks; r++) {
+        int run = t->files[t->ranks[r].file].run;
+        bool member = t->ranks[r].rank >= 0 || t->ranks[r].nlanes || !known[t->ranks[r].file];
+        if (member && !first[run])
+            first[run] = r + 1;
+        k->base[r] = member ? first[run] - 1 : NOT_A_MEMBER;
+    }
+}
+
+static void fill_rows(struct ranking *k, struct table *out)
+{
+    bool estimated = false;
+    for (uint32_t r = 0; r < k->t->nranks; r++) {
+        if (k->base[r] == NOT_A_MEMBER)
+            continue;
+        struct cell *row = trace_row(k->t, k->t->ranks[r].file, out);
+        fill_rank(k, r, out, row);
+        fill_clock(k, r, row);
+        estimated |= k->t->ranks[k->base[r]].file != k->t->ranks[r].file && row[OFFSET].kind;
+    }
+    table_note(out, estimated ? "offsets are estimated from the ends of matched collectives; times of ranks are compared nowhere without them"
+                              : "offset 0: ranks of one file share its clock; empty: no matched collective tells");
+}
+
+static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
+{
+    (void)args;
+    (void)e;
+    struct arena a = {0};
+    struct ranking k = {.t = t, .of = arena_array(&a, struct standing, t->nranks)};
+    collectives_find(t, &k.c);
+    collect(&k, &a);
+    for (size_t i = 0, j; i < k.n; i = j) {
+        for (j = i + 1; j < k.n && k.v[j].call == k.v[i].call;)
+            j++;
+        judge(&k, k.v + i, j - i);
+    }
+    find_bases(&k, &a);
+    find_differences(&k, &a);
+    fill_rows(&k, out);
+    if (!k.n)
+        table_note(out, "no collective could be matched over ranks: waiting and last arrivals are not known");
+    groups_free(&k.lasts);
+    free(k.counts);
+    collectives_free(&k.c);
+    arena_free(&a);
+    return true;
+}
+
+const struct table_desc table_ranks = {
+    .name = "ranks",
+    .title = "Ranks: clocks, waiting, stragglers",
+    .what = "One row a rank. A collective ends on all its ranks at nearly one time, so the ends of matched calls tell how far a rank's clock is "
+            "off the first rank's: the offset is the median difference, the residual the median of what is left. The rank whose call is the "
+            "shortest arrived last, and the others waited for it; where several are equally short nobody did. Neither needs aligned clocks. "
+            "Of a rank with several devices the busiest counts.",
+    .columns =
+        (const struct column[]){
+            {"rank", UNIT_ID, .what = "rank of the job; empty where the trace does not say"},
+            {"host", UNIT_TEXT, .what = "machine it ran on"},
+            {"offset_ns", UNIT_NS, .what = "its clock less the first rank's"},
+            {"residual_ns", UNIT_NS, .what = "median distance of collective ends after that"},
+            {"span_ns", UNIT_NS, .what = "length of the window"},
+            {"busy_pct", UNIT_PERCENT, .base = "span_ns", .what = "union of device work of span_ns"},
+            {"comm_wait_ns", UNIT_NS, .what = "time in collectives before the last rank came; empty where not every call was matched"},
+            {"last_arrivals", UNIT_COUNT, .what = "collectives at which it was the last to arrive"},
+            COLUMNS_SOURCE,
+            {"last_at", UNIT_TEXT, .what = "group and operation at which it was last most often"},
+            {0},
+        },
+    .worst = "last_arrivals",
+    .fill = fill,
+};
