@@ -117,32 +117,39 @@ struct waitrows {
     size_t ncalls, nwaits;
 };
 
+enum { NAMED_CALL = 1, NAMED_WAIT = 2 };
+
+/* The side that a row is of, 0 none; named: by string id. */
+static int side_of(const struct event *ev, const uint8_t *named)
+{
+    if (ev->kind == EV_RUNTIME && ev->correlation >= 0 && named[ev->name] == NAMED_CALL)
+        return NAMED_CALL;
+    return ev->kind == EV_SYNC && ev->stream && named[ev->name] == NAMED_WAIT ? NAMED_WAIT : 0;
+}
+
 static struct waitrows wait_rows(const struct trace_file *f, struct arena *a)
 {
     const struct tracedata *d = &f->d;
     uint8_t *named = arena_array(a, uint8_t, d->strings.n + 1);
     struct waitrows w = {0};
+    size_t ncalls = 0, nwaits = 0;
     for (size_t i = 0; i < d->strings.n; i++) {
         const char *s = intern_str(&d->strings, (uint32_t)i);
-        named[i] = strstr(s, "StreamWaitEvent") ? 1 : strcmp(s, "Stream Wait Event") == 0 ? 2 : 0;
+        named[i] = strstr(s, "StreamWaitEvent") ? NAMED_CALL : strcmp(s, "Stream Wait Event") == 0 ? NAMED_WAIT : 0;
     }
-    for (int pass = 0; pass < 2; pass++) {
-        w.ncalls = w.nwaits = 0;
-        for (size_t i = 0; i < d->n; i++) {
-            const struct event *ev = &d->ev[i];
-            bool call = ev->kind == EV_RUNTIME && ev->correlation >= 0 && named[ev->name] == 1;
-            bool wait = ev->kind == EV_SYNC && ev->stream && named[ev->name] == 2;
-            if (pass && call)
-                w.calls[w.ncalls] = (struct sortkey){ev->correlation, (uint32_t)i};
-            if (pass && wait)
-                w.waits[w.nwaits] = (struct sortkey){ev->start, (uint32_t)i};
-            w.ncalls += call;
-            w.nwaits += wait;
-        }
-        if (!pass) {
-            w.calls = arena_array(a, struct sortkey, 2 * w.ncalls);
-            w.waits = arena_array(a, struct sortkey, 2 * w.nwaits);
-        }
+    for (size_t i = 0; i < d->n; i++) {
+        int side = side_of(&d->ev[i], named);
+        ncalls += side == NAMED_CALL;
+        nwaits += side == NAMED_WAIT;
+    }
+    w.calls = arena_array(a, struct sortkey, 2 * ncalls);
+    w.waits = arena_array(a, struct sortkey, 2 * nwaits);
+    for (size_t i = 0; i < d->n; i++) {
+        int side = side_of(&d->ev[i], named);
+        if (side == NAMED_CALL)
+            w.calls[w.ncalls++] = (struct sortkey){d->ev[i].correlation, (uint32_t)i};
+        if (side == NAMED_WAIT)
+            w.waits[w.nwaits++] = (struct sortkey){d->ev[i].start, (uint32_t)i};
     }
     sortkeys(w.calls, w.calls + w.ncalls, w.ncalls);
     return w;

@@ -52,22 +52,26 @@ static size_t key_at(struct look *x, uint32_t rank, const struct cp_place *p, co
     return at;
 }
 
+/* Of a collective that is no part of the layer's own exchanges: its operation. */
+static const char *operation(const struct look *x, const struct event *ev)
+{
+    const struct ev_comm *m = ev_comm_of(&x->f->d, ev);
+    const char *op = commop_of(m && m->function ? trace_string(x->f, m->function) : trace_string(x->f, ev->name));
+    bool ring = op && (strcmp(op, "send") == 0 || strcmp(op, "recv") == 0 || strcmp(op, "send_recv") == 0);
+    return ring ? "ring" : op ? op : "comm";
+}
+
 static const char *kind_of(const struct look *x, const struct event *ev, enum cp_part part)
 {
     static const char *const exchanges[] = {[CP_HALO] = "halo", [CP_STATE] = "state", [CP_SWAP] = "swap", [CP_ROUTE] = "route"};
     enum work work = trace_work(x->f, ev);
     if (part == CP_ROUTE)
-        return "route";
+        return exchanges[part];
     if (work & (WORK_COPY | WORK_SET))
         return "copy";
     if (work == WORK_COMPUTE)
         return part == CP_SWAP ? "pack" : "compute";
-    if (part != CP_NO_PART)
-        return exchanges[part];
-    const struct ev_comm *m = ev_comm_of(&x->f->d, ev);
-    const char *op = commop_of(m && m->function ? trace_string(x->f, m->function) : trace_string(x->f, ev->name));
-    bool ring = op && (strcmp(op, "send") == 0 || strcmp(op, "recv") == 0 || strcmp(op, "send_recv") == 0);
-    return ring ? "ring" : op ? op : "comm";
+    return part != CP_NO_PART ? exchanges[part] : operation(x, ev);
 }
 
 static void stretch(struct look *x, uint32_t lane, const struct cp_place *p, uint32_t key, const struct event *ev)
@@ -179,26 +183,31 @@ static void take_host(struct look *x, uint32_t rank)
     }
 }
 
-static void fill_row(struct look *x, size_t at, bool linked, struct table *out)
+static void fill_key(const struct look *x, const uint32_t key[4], struct table *out, struct cell *row)
 {
     static const char *const phases[] = {NULL, MARK_FORWARD, MARK_RECOMPUTE, MARK_BACKWARD};
-    const uint32_t *k = x->keys.key[at];
+    row[RANK] = cell_id(x->t->ranks[key[0]].rank);
+    row[LAYER] = cell_id((int64_t)key[1] - 1);
+    row[MICROBATCH] = cell_id((int64_t)key[2] - 1);
+    row[PHASE] = cell_text(phases[key[3] & 3]);
+    row[KIND] = cell_text(table_text(out, "%s", intern_str(&x->kinds, key[3] >> 2)));
+}
+
+static void fill_row(struct look *x, size_t at, bool linked, struct table *out)
+{
+    uint32_t k[4];
+    memcpy(k, x->keys.key[at], sizeof k);
     struct cp_place whole = {.layer = -1, .microbatch = (int64_t)k[2] - 1};
-    struct sum *s = &x->v[at];
-    const char *kind = intern_str(&x->kinds, k[3] >> 2);
-    const struct sum *batch = &x->v[key_at(x, k[0], &whole, "batch")];
-    s = &x->v[at]; /* key_at may have moved it */
+    size_t batch = key_at(x, k[0], &whole, "batch"); /* a new one stays empty and has no row */
+    const struct sum *s = &x->v[at];
+    bool compute = k[1] && strcmp(intern_str(&x->kinds, k[3] >> 2), "compute") == 0;
     struct cell *row = trace_row(x->t, x->file, out);
-    row[RANK] = cell_id(x->t->ranks[k[0]].rank);
-    row[LAYER] = cell_id((int64_t)k[1] - 1);
-    row[MICROBATCH] = cell_id((int64_t)k[2] - 1);
-    row[PHASE] = cell_text(phases[k[3] & 3]);
-    row[KIND] = cell_text(table_text(out, "%s", kind));
+    fill_key(x, k, out, row);
     row[CALLS] = cell_int(s->calls ? s->calls : s->marks);
-    if (!s->cache && (batch == s ? s->calls > 0 : linked))
+    if (!s->cache && (batch == at ? s->calls > 0 : linked))
         row[TIME] = cell_int(s->time);
-    if (batch->work && (batch == s || (k[1] && strcmp(kind, "compute") == 0)))
-        row[WORK] = cell_int(batch->work);
+    if (x->v[batch].work && (batch == at || compute))
+        row[WORK] = cell_int(x->v[batch].work);
     if (s->marks)
         row[PADDING] = cell_share(s->padded, s->tokens + s->padded);
     if (s->cache) {

@@ -12,6 +12,8 @@
 
 enum { RANK, HOST, OFFSET, RESIDUAL, SPAN, BUSY, WAIT, LAST, BACKEND, TRACE, LAST_AT };
 
+static const uint32_t NOT_A_MEMBER = UINT32_MAX;
+
 struct member {            /* of one matched call */
     uint32_t call, rank;   /* rank: entry of trace.ranks */
     int64_t duration, end; /* end: absolute, in the rank's own clock */
@@ -136,28 +138,40 @@ static const struct member *base_in(const struct ranking *k, const struct member
     return found;
 }
 
+/* Counts (to == NULL) or stores the differences of one call, v[0 .. n-1]; `at` is where the next of each rank goes. */
+static void take_differences(const struct ranking *k, const struct member *v, size_t n, size_t *at, int64_t *to)
+{
+    const struct member *base = base_in(k, v, n);
+    for (size_t m = 0; base && m < n; m++) {
+        if ((m && v[m - 1].rank == v[m].rank) || (m + 1 < n && v[m + 1].rank == v[m].rank))
+            continue; /* several devices: which one is it? */
+        if (to)
+            to[at[v[m].rank]] = v[m].end - base->end;
+        at[v[m].rank]++;
+    }
+}
+
+static void for_calls(const struct ranking *k, size_t *at, int64_t *to)
+{
+    for (size_t i = 0, j; i < k->n; i = j) {
+        for (j = i + 1; j < k->n && k->v[j].call == k->v[i].call;)
+            j++;
+        take_differences(k, k->v + i, j - i, at, to);
+    }
+}
+
 /* Two passes over the calls: how many differences each rank has, then where each goes. */
 static void find_differences(struct ranking *k, struct arena *a)
 {
     size_t *at = arena_array(a, size_t, k->t->nranks + 1);
-    k->first = arena_array(a, size_t, k->t->nranks + 2);
+    k->first = arena_array(a, size_t, k->t->nranks + 1);
     k->d = arena_array(a, int64_t, k->n + 1);
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0, j; i < k->n; i = j) {
-            for (j = i + 1; j < k->n && k->v[j].call == k->v[i].call;)
-                j++;
-            const struct member *base = base_in(k, k->v + i, j - i);
-            for (size_t m = i; base && m < j; m++) {
-                bool alone = (m == i || k->v[m - 1].rank != k->v[m].rank) && (m + 1 == j || k->v[m + 1].rank != k->v[m].rank);
-                if (alone && pass)
-                    k->d[k->first[k->v[m].rank] + at[k->v[m].rank]++] = k->v[m].end - base->end;
-                else if (alone)
-                    k->first[k->v[m].rank + 1]++;
-            }
-        }
-        for (size_t r = 0; !pass && r < k->t->nranks; r++)
-            k->first[r + 1] += k->first[r];
+    for_calls(k, at, NULL);
+    for (size_t r = 0; r < k->t->nranks; r++) {
+        k->first[r + 1] = k->first[r] + at[r];
+        at[r] = k->first[r];
     }
+    for_calls(k, at, k->d);
 }
 
 static void fill_busy(const struct trace *t, const struct trace_rank *r, struct cell *row)
