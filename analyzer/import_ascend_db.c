@@ -45,10 +45,11 @@ static bool task(void *ctx, sqlite3_stmt *s)
 {
     struct sqlin *q = ctx;
     struct event ev;
-    bool computes = sqlin_int(s, COMPUTES, 0) != 0;
+    int64_t told = sqlin_int(s, COMPUTES, 0); /* 1 compute, 0 not, -1 the file does not tell */
+    bool computes = told == 1;
     uint32_t type = sqlin_string(q, s, TYPE), name = computes ? sqlin_string(q, s, NAME) : 0;
     const char *text = rows_str(&q->r, type);
-    enum ev_kind kind = sqlin_int(s, PART, 0) ? EV_NKINDS : computes ? EV_KERNEL : ascend_task(text, "", false);
+    enum ev_kind kind = sqlin_int(s, PART, 0) ? EV_NKINDS : computes ? EV_KERNEL : ascend_task(text, told < 0 ? text : "", false);
     if (kind == EV_NKINDS || !sqlin_event(q, s, kind, &ev))
         return true;
     rows_on_device(&q->r, &ev, sqlin_int(s, PID, -1), sqlin_int(s, DEVICE, -1), sqlin_int(s, STREAM, -1));
@@ -71,7 +72,7 @@ static bool read_tasks(struct sqlin *q)
                       arena_printf(&q->r.scratch, "SELECT t.startNs, t.endNs, %s, %s, %s, %s, %s, %s, %s, %s, %s FROM TASK t %s ORDER BY t.rowid",
                                    col(q, "TASK", "t", "deviceId"), col(q, "TASK", "t", "streamId"), col(q, "TASK", "t", "connectionId"), pid,
                                    str(q, "TASK", "t", "taskType"), compute ? str(q, "COMPUTE_TASK_INFO", "c", "name") : "NULL",
-                                   compute ? "c.globalTaskId IS NOT NULL" : "0",
+                                   compute ? "c.globalTaskId IS NOT NULL" : "-1",
                                    parts ? "t.globalTaskId IN (SELECT globalTaskId FROM COMMUNICATION_TASK_INFO)" : "0",
                                    compute ? col(q, "COMPUTE_TASK_INFO", "c", "blockDim") : "NULL",
                                    compute ? "LEFT JOIN COMPUTE_TASK_INFO c ON c.globalTaskId = t.globalTaskId" : ""),

@@ -70,24 +70,29 @@ static bool times(const struct ascend *x, int64_t *start, int64_t *length)
     return number && decimal_scaled(ts->s, ts->n, 3, start) && dur->type == JSON_NUMBER && decimal_scaled(dur->s, dur->n, 3, length);
 }
 
-/* First reading: lanes, threads, and the rows of the Computing lane. */
-static bool look(void *ctx)
+static void look_at_label(struct ascend *x, int64_t pid)
 {
-    struct ascend *x = ctx;
-    int64_t pid = json_int(&x->v[PID], -1), start, length;
-    if (json_is(&x->v[PH], "M") && json_is(&x->v[NAME], "process_name")) {
+    if (json_is(&x->v[NAME], "process_name")) {
         enum lane_kind kind = lane_of(&x->v[LABEL]);
         if (kind)
             idmap_set(&x->lanes, pid, kind);
         if (kind == LANE_PYTHON && x->python < 0)
             x->python = pid;
-    } else if (json_is(&x->v[PH], "M") && json_is(&x->v[NAME], "thread_name")) {
+    } else if (json_is(&x->v[NAME], "thread_name")) {
         struct label l = {pid, json_int(&x->v[TID], -1), json_intern(&x->v[LABEL], &x->r.d->strings, &x->r.scratch, NULL)};
         ARRAY_PUSH(x->labels, x->nlabels, x->labels_cap, l);
-    } else if (json_is(&x->v[NAME], "Computing") && json_is(&x->v[PH], "X") && times(x, &start, &length)) {
-        if (length > 0 && length < INT64_MAX - start)
-            ARRAY_PUSH(x->computing, x->ncomputing, x->computing_cap, ((struct computing){pid, start, start + length}));
     }
+}
+
+/* First reading: lanes, threads, and the rows of the Computing lane. */
+static bool look(void *ctx)
+{
+    struct ascend *x = ctx;
+    int64_t pid = json_int(&x->v[PID], -1), start, length;
+    if (json_is(&x->v[PH], "M"))
+        look_at_label(x, pid);
+    else if (json_is(&x->v[NAME], "Computing") && times(x, &start, &length) && length > 0 && length < INT64_MAX - start)
+        ARRAY_PUSH(x->computing, x->ncomputing, x->computing_cap, ((struct computing){pid, start, start + length}));
     x->has_frames |= json_is(&x->v[CAT], "python_function");
     return true;
 }

@@ -28,10 +28,15 @@ static sqlite3 *open_immutable(const char *path)
     return NULL;
 }
 
+static bool is_database(const struct input *in)
+{
+    return in->nhead >= sizeof magic && memcmp(in->head, magic, sizeof magic) == 0;
+}
+
 static bool has(sqlite3 *db, const char *table)
 {
     sqlite3_stmt *s = NULL;
-    bool found = sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?", -1, &s, NULL) == SQLITE_OK &&
+    bool found = sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name GLOB ?", -1, &s, NULL) == SQLITE_OK &&
                  sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW;
     sqlite3_finalize(s);
     return found;
@@ -39,7 +44,7 @@ static bool has(sqlite3 *db, const char *table)
 
 enum sniffed sqlin_sniff(const struct input *in, const char *const *tables)
 {
-    if (in->nhead < sizeof magic || memcmp(in->head, magic, sizeof magic) != 0)
+    if (!is_database(in))
         return SNIFF_NO;
     sqlite3 *db = open_immutable(in->path);
     bool all = db != NULL;
@@ -47,6 +52,12 @@ enum sniffed sqlin_sniff(const struct input *in, const char *const *tables)
         all = has(db, *tables);
     sqlite3_close(db);
     return all ? SNIFF_YES : SNIFF_NO;
+}
+
+bool sqlin_sniff_like(const struct input *in, const char *glob)
+{
+    const char *const tables[] = {glob, NULL};
+    return sqlin_sniff(in, tables) == SNIFF_YES;
 }
 
 static uint32_t big32(const unsigned char *p)

@@ -16,6 +16,7 @@ struct sqlin {
 
 /* YES when the database holds every one of the tables or views; NO also for what cannot be read. */
 enum sniffed sqlin_sniff(const struct input *in, const char *const *tables);
+bool sqlin_sniff_like(const struct input *in, const char *glob); /* a table of such a name */
 
 /* False: cut, damaged, or not a database (with the reason). sqlin_close() also after that. */
 bool sqlin_open(struct sqlin *q, struct input *in, const char *what, struct tracedata *d, struct err *e);

@@ -1,0 +1,3 @@
+-- TASK without its times.
+CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT);
+CREATE TABLE TASK (deviceId INTEGER, globalTaskId INTEGER, taskType INTEGER);
