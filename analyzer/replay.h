@@ -19,7 +19,7 @@
  */
 #pragma once
 #include "analyzer/collectives.h"
-#include "analyzer/idmap.h"
+#include "analyzer/sortkey.h"
 #include "analyzer/waits.h"
 
 enum { REPLAY_NONE = UINT32_MAX };
@@ -110,12 +110,11 @@ int64_t replay_host_span(const struct replay *r, const struct scenario *s, uint3
 /* ---- parts of replay_build, for replay*.c only ---- */
 struct replay_build {
     struct replay *r;
-    struct idmap *streams; /* by file: stream id -> 1 + queue */
     struct sortkey *pairs; /* key: task, at: what it also waits for; sorted into dep[] at the end */
     size_t npairs, pairs_cap;
 };
-void replay_tasks(struct replay_build *b);
+void replay_tasks(struct replay *r);
 void replay_deps(struct replay_build *b);
-void replay_join(struct replay_build *b); /* collectives and clocks: after the tasks, before the deps */
+void replay_join(struct replay *r); /* collectives and clocks: after the tasks, before the deps */
 void replay_usual(struct replay *r);
 void replay_order(struct replay *r);

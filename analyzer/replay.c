@@ -1,0 +1,174 @@
+/* replay.c - rows into tasks, thread by thread and stream by stream. */
+#include "analyzer/replay.h"
+#include "analyzer/nest.h"
+
+#include <stdlib.h>
+
+static uint32_t add_queue(struct replay *r, struct replay_queue q)
+{
+    q.first = (uint32_t)r->n;
+    ARRAY_PUSH(r->queues, r->nqueues, r->queues_cap, q);
+    return (uint32_t)r->nqueues - 1;
+}
+
+static void add_task(struct replay *r, uint32_t queue, uint32_t row, uint32_t cause, uint32_t wait)
+{
+    const struct replay_queue *q = &r->queues[queue];
+    const struct event *ev = &r->t->files[q->file].d.ev[row];
+    struct replay_task k = {.start = ev->start, .end = ev->end, .row = row, .queue = queue, .cause = cause, .wait = wait};
+    ARRAY_PUSH(r->tasks, r->n, r->cap, k);
+    r->task_of[q->file][row] = (uint32_t)r->n;
+}
+
+/* ---- host threads ---- */
+
+struct hosting {
+    struct replay *r;
+    uint8_t *launches; /* by row of the file: starts device work */
+    size_t wait;       /* next entry of waits */
+};
+
+/* Waits come by rank, thread and start, as the rows do. 1 + entry; 0: the row is none. */
+static uint32_t wait_at(struct hosting *h, uint32_t rank, uint32_t row)
+{
+    const struct waits *w = &h->r->waits;
+    if (h->wait < w->n && w->v[h->wait].rank == rank && w->v[h->wait].event == row)
+        return (uint32_t)++h->wait;
+    return 0;
+}
+
+static void host_thread(struct hosting *h, uint32_t rank, const struct thread_events *th)
+{
+    struct replay *r = h->r;
+    uint32_t file = r->t->ranks[rank].file;
+    const struct event *ev = r->t->files[file].d.ev;
+    uint32_t queue = add_queue(r, (struct replay_queue){.file = file, .rank = rank, .lane = REPLAY_NONE, .id = th->thread});
+    int64_t inside = INT64_MIN;
+    for (size_t i = 0; i < th->n; i++) {
+        uint32_t row = th->ev[i];
+        if (ev[row].kind != EV_RUNTIME)
+            continue;
+        uint32_t wait = wait_at(h, rank, row);
+        if (ev[row].start < inside) {
+            r->task_of[file][row] = (uint32_t)r->n;
+            r->tasks[r->n - 1].wait = r->tasks[r->n - 1].wait ? r->tasks[r->n - 1].wait : wait;
+        } else if (wait || h->launches[row]) {
+            add_task(r, queue, row, REPLAY_NONE, wait);
+            inside = ev[row].end;
+        }
+    }
+    r->queues[queue].n = (uint32_t)r->n - r->queues[queue].first;
+}
+
+static uint8_t *launching_rows(const struct replay *r, uint32_t file, const uint32_t *launched, struct arena *a)
+{
+    uint8_t *launches = arena_array(a, uint8_t, r->t->files[file].d.n + 1);
+    for (uint32_t l = 0; l < r->t->nlanes; l++)
+        for (size_t i = 0; r->t->lanes[l].file == file && i < r->t->lanes[l].n; i++)
+            if (launched[r->t->lanes[l].ev[i]])
+                launches[launched[r->t->lanes[l].ev[i]] - 1] = 1;
+    return launches;
+}
+
+/* ---- streams ---- */
+
+/* A lane's rows, stream by stream in order of time. */
+static void lane_streams(struct replay *r, uint32_t lane, const uint32_t *launched)
+{
+    const struct lane *l = &r->t->lanes[lane];
+    const struct tracedata *d = &r->t->files[l->file].d;
+    uint32_t *count = calloc(d->nstreams + 1, sizeof *count), *queue_of = calloc(d->nstreams + 1, sizeof *queue_of);
+    for (size_t i = 0; i < l->n; i++)
+        count[d->ev[l->ev[i]].stream]++;
+    for (uint32_t s = 0; s < d->nstreams; s++) {
+        if (!count[s])
+            continue;
+        queue_of[s] = add_queue(r, (struct replay_queue){.file = l->file, .rank = l->host, .lane = lane, .id = s});
+        if (r->n + count[s] > r->cap)
+            r->tasks = array_grow(r->tasks, &r->cap, r->n + count[s], sizeof *r->tasks);
+        r->n += count[s];
+    }
+    for (size_t i = 0; i < l->n; i++) {
+        uint32_t row = l->ev[i], q = queue_of[d->ev[row].stream], call = launched[row] ? r->task_of[l->file][launched[row] - 1] : 0;
+        uint32_t at = r->queues[q].first + r->queues[q].n++;
+        r->tasks[at] = (struct replay_task){.start = d->ev[row].start, .end = d->ev[row].end, .row = row, .queue = q, .cause = call - 1};
+        r->task_of[l->file][row] = at + 1;
+        r->linked |= call != 0;
+    }
+    free(count);
+    free(queue_of);
+}
+
+/* The thread that holds most of the rank's calls tells where its steps begin and end. */
+static void choose_clock(struct replay *r, uint32_t rank, uint32_t first_queue)
+{
+    r->clock[rank] = REPLAY_NONE;
+    for (uint32_t q = first_queue; q < r->nqueues; q++)
+        if (r->queues[q].n && (r->clock[rank] == REPLAY_NONE || r->queues[q].n > r->queues[r->clock[rank]].n))
+            r->clock[rank] = q;
+}
+
+/* A rank without calls of its own goes by the busiest thread of its file. */
+static void borrow_clocks(struct replay *r, uint32_t file)
+{
+    uint32_t best = REPLAY_NONE;
+    for (uint32_t k = 0; k < r->t->nranks; k++)
+        if (r->t->ranks[k].file == file && r->clock[k] != REPLAY_NONE)
+            best = best == REPLAY_NONE || r->queues[r->clock[k]].n > r->queues[best].n ? r->clock[k] : best;
+    for (uint32_t k = 0; k < r->t->nranks; k++)
+        if (r->t->ranks[k].file == file && r->clock[k] == REPLAY_NONE)
+            r->clock[k] = best;
+}
+
+static void file_tasks(struct replay *r, uint32_t file, struct hosting *h)
+{
+    const struct trace_file *f = &r->t->files[file];
+    struct arena a = {0};
+    uint32_t *launched = launches_find(f, &a);
+    r->task_of[file] = arena_array(&r->arena, uint32_t, f->d.n + 1);
+    h->launches = launching_rows(r, file, launched, &a);
+    for (uint32_t k = 0; k < r->t->nranks; k++) {
+        uint32_t first = (uint32_t)r->nqueues;
+        for (size_t i = 0; r->t->ranks[k].file == file && i < r->t->ranks[k].nthreads; i++)
+            host_thread(h, k, &r->t->ranks[k].threads[i]);
+        if (r->t->ranks[k].file == file)
+            choose_clock(r, k, first);
+    }
+    borrow_clocks(r, file);
+    for (uint32_t l = 0; l < r->t->nlanes; l++)
+        if (r->t->lanes[l].file == file)
+            lane_streams(r, l, launched);
+    arena_free(&a);
+}
+
+void replay_tasks(struct replay *r)
+{
+    struct hosting h = {.r = r};
+    r->task_of = arena_array(&r->arena, uint32_t *, r->t->nfiles);
+    r->clock = arena_array(&r->arena, uint32_t, r->t->nranks);
+    for (uint32_t file = 0; file < r->t->nfiles; file++)
+        file_tasks(r, file, &h);
+}
+
+void replay_build(const struct trace *t, struct replay *r)
+{
+    *r = (struct replay){.t = t};
+    struct replay_build b = {.r = r};
+    waits_find(t, SITE_FUNCTION, &r->waits);
+    ARRAY_PUSH(r->dep, r->ndep, r->dep_cap, REPLAY_NONE); /* list 0: nothing */
+    replay_tasks(r);
+    replay_join(r);
+    replay_deps(&b);
+    replay_usual(r);
+    replay_order(r);
+}
+
+void replay_free(struct replay *r)
+{
+    waits_free(&r->waits);
+    free(r->tasks);
+    free(r->queues);
+    free(r->dep);
+    arena_free(&r->arena);
+    *r = (struct replay){0};
+}

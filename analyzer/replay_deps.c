@@ -1,0 +1,241 @@
+/* replay_deps.c - what blocking calls wait for, streams that wait for streams, threads that hand over.
+ *
+ *   stream, device    the last work that was launched to it before the call
+ *   event             the work that ended last within or before the call, of what had been launched
+ *   copy              the copy that the call started, else as a stream
+ *   alloc             as a device, when it is known to have waited
+ *
+ * Threads of one rank whose calls never overlap, and that take turns seldom, are one flow of control (forward on one
+ * thread, backward on another): each turn follows the end of the other thread's last call.
+ */
+#include "analyzer/idlehost.h"
+#include "analyzer/nest.h"
+#include "analyzer/replay.h"
+#include "analyzer/sortkey.h"
+
+#include <stdlib.h>
+
+static void add_pair(struct replay_build *b, uint32_t task, uint32_t on)
+{
+    ARRAY_PUSH(b->pairs, b->npairs, b->pairs_cap, ((struct sortkey){task, on}));
+}
+
+static int64_t launched_at(const struct replay *r, const struct replay_task *k)
+{
+    return k->cause != REPLAY_NONE ? r->tasks[k->cause].start : k->start;
+}
+
+/* The last task of a stream that starts before t; REPLAY_NONE: none. */
+static uint32_t last_before(const struct replay *r, const struct replay_queue *q, int64_t t)
+{
+    uint32_t lo = q->first, hi = q->first + q->n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (r->tasks[mid].start < t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > q->first ? lo - 1 : REPLAY_NONE;
+}
+
+enum { SKEW = 50000 }; /* ns by which host and device clocks of one trace may disagree */
+
+/* The last task of stream q that a call may have waited for: launched before `asked`, ended by `until`. */
+static uint32_t waited_for(const struct replay *r, const struct replay_queue *q, int64_t asked, int64_t until)
+{
+    for (uint32_t i = last_before(r, q, until); i != REPLAY_NONE; i = i > q->first ? i - 1 : REPLAY_NONE) {
+        const struct replay_task *k = &r->tasks[i];
+        int64_t skew = k->cause != REPLAY_NONE ? SKEW : 0;
+        if (launched_at(r, k) <= asked && k->end <= until + skew)
+            return i;
+    }
+    return REPLAY_NONE;
+}
+
+struct asking {
+    uint32_t task;
+    const struct replay_task *call;
+    const struct event *ev;
+    const struct wait *w;
+    bool latest; /* of all streams only the one that ends last */
+};
+
+static bool same_process(const struct replay *r, const struct replay_queue *q, const struct asking *x)
+{
+    const struct tracedata *d = &r->t->files[q->file].d;
+    uint32_t host = d->threads[x->ev->thread].process, device = d->streams[q->id].process;
+    return host == device || r->t->lanes[q->lane].host == x->w->rank;
+}
+
+static bool concerns(const struct replay *r, const struct replay_queue *q, const struct asking *x, int64_t native)
+{
+    const struct replay_queue *own = &r->queues[x->call->queue];
+    if (q->lane == REPLAY_NONE || q->file != own->file || !same_process(r, q, x))
+        return false;
+    const struct tracedata *d = &r->t->files[q->file].d;
+    if (x->ev->device >= 0 && d->streams[q->id].device != x->ev->device)
+        return false;
+    return native < 0 || d->streams[q->id].native == native;
+}
+
+/* Of all streams concerned; true when there was one. */
+static bool wait_streams(struct replay_build *b, const struct asking *x, int64_t native)
+{
+    struct replay *r = b->r;
+    uint32_t best = REPLAY_NONE;
+    bool any = false;
+    for (uint32_t q = 0; q < r->nqueues; q++) {
+        if (!concerns(r, &r->queues[q], x, native))
+            continue;
+        any = true;
+        uint32_t k = waited_for(r, &r->queues[q], x->call->start, x->call->end);
+        if (k != REPLAY_NONE && !x->latest)
+            add_pair(b, x->task, k);
+        else if (k != REPLAY_NONE && (best == REPLAY_NONE || r->tasks[k].end > r->tasks[best].end))
+            best = k;
+    }
+    if (best != REPLAY_NONE)
+        add_pair(b, x->task, best);
+    return any;
+}
+
+static int64_t stream_of(const struct replay_build *b, const struct asking *x)
+{
+    const struct tracedata *d = &b->r->t->files[b->r->queues[x->call->queue].file].d;
+    const struct ev_sync *s = ev_sync_of(d, x->ev);
+    if (x->ev->stream)
+        return d->streams[x->ev->stream].native;
+    return s && x->w->class == SYNC_STREAM ? s->wait_stream : -1;
+}
+
+static void wait_deps(struct replay_build *b, uint32_t task, const uint8_t *copied)
+{
+    struct replay *r = b->r;
+    const struct replay_task *call = &r->tasks[task];
+    const struct wait *w = &r->waits.v[call->wait - 1];
+    const struct replay_queue *q = &r->queues[call->queue];
+    struct asking x = {.task = task, .call = call, .ev = &r->t->files[q->file].d.ev[w->event], .w = w};
+    if (copied[task] || (w->class == SYNC_ALLOC && w->did_block != 1))
+        return;
+    int64_t native = w->class == SYNC_DEVICE || w->class == SYNC_ALLOC ? -1 : stream_of(b, &x);
+    x.latest = w->class == SYNC_EVENT || (native < 0 && w->class != SYNC_DEVICE && w->class != SYNC_ALLOC);
+    if (!wait_streams(b, &x, native) && native >= 0) {
+        x.latest = true;
+        wait_streams(b, &x, -1);
+    }
+}
+
+/* Copies that a blocking copy call started itself. */
+static uint8_t *copy_deps(struct replay_build *b, struct arena *a)
+{
+    struct replay *r = b->r;
+    uint8_t *copied = arena_array(a, uint8_t, r->n + 1);
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct replay_task *k = &r->tasks[i];
+        if (r->queues[k->queue].lane == REPLAY_NONE || k->cause == REPLAY_NONE)
+            continue;
+        const struct replay_task *call = &r->tasks[k->cause];
+        if (call->wait && r->waits.v[call->wait - 1].class == SYNC_COPY) {
+            add_pair(b, k->cause, i);
+            copied[k->cause] = 1;
+        }
+    }
+    return copied;
+}
+
+/* ---- streams that wait for an event of another stream ---- */
+
+static void event_dep(struct replay_build *b, uint32_t task)
+{
+    struct replay *r = b->r;
+    const struct replay_task *k = &r->tasks[task];
+    const struct replay_queue *own = &r->queues[k->queue];
+    uint32_t best = REPLAY_NONE;
+    for (uint32_t q = 0; q < r->nqueues; q++) {
+        if (q == k->queue || r->queues[q].lane != own->lane)
+            continue;
+        uint32_t i = waited_for(r, &r->queues[q], launched_at(r, k), k->start);
+        if (i != REPLAY_NONE && r->tasks[i].end <= k->start && (best == REPLAY_NONE || r->tasks[i].end > r->tasks[best].end))
+            best = i;
+    }
+    if (best != REPLAY_NONE)
+        add_pair(b, task, best);
+}
+
+static void event_deps(struct replay_build *b)
+{
+    struct replay *r = b->r;
+    for (uint32_t file = 0; file < r->t->nfiles; file++) {
+        struct arena a = {0};
+        uint32_t *launched = launches_find(&r->t->files[file], &a);
+        uint8_t *waited = event_waits(r->t, file, launched, &a);
+        for (uint32_t i = 0; i < r->n; i++) {
+            const struct replay_queue *q = &r->queues[r->tasks[i].queue];
+            if (q->file == file && q->lane != REPLAY_NONE && waited[r->tasks[i].row])
+                event_dep(b, i);
+        }
+        arena_free(&a);
+    }
+}
+
+/* ---- threads that take turns ---- */
+
+enum { TURNS_PER_CALL = 50 }; /* at most one turn in so many calls */
+
+static void hand_over(struct replay *r, uint32_t rank, struct arena *a)
+{
+    size_t n = 0, turns = 0;
+    for (size_t q = 0; q < r->nqueues; q++)
+        n += r->queues[q].rank == rank && r->queues[q].lane == REPLAY_NONE ? r->queues[q].n : 0;
+    struct sortkey *v = arena_array(a, struct sortkey, 2 * n + 2);
+    n = 0;
+    for (size_t q = 0; q < r->nqueues; q++)
+        for (uint32_t i = 0; r->queues[q].rank == rank && r->queues[q].lane == REPLAY_NONE && i < r->queues[q].n; i++)
+            v[n++] = (struct sortkey){r->tasks[r->queues[q].first + i].start, r->queues[q].first + i};
+    sortkeys(v, v + n, n);
+    for (size_t i = 1; i < n; i++) {
+        const struct replay_task *before = &r->tasks[v[i - 1].at], *k = &r->tasks[v[i].at];
+        turns += before->queue != k->queue;
+        if (before->end > k->start)
+            return;
+    }
+    if (!turns || turns * TURNS_PER_CALL > n)
+        return;
+    r->handed = true;
+    for (size_t i = 1; i < n; i++)
+        if (r->tasks[v[i - 1].at].queue != r->tasks[v[i].at].queue)
+            r->tasks[v[i].at].cause = v[i - 1].at;
+}
+
+/* Pairs into lists, each ended by REPLAY_NONE. */
+static void make_lists(struct replay_build *b)
+{
+    struct replay *r = b->r;
+    size_t cap = 0;
+    struct sortkey *tmp = array_grow(NULL, &cap, b->npairs + 1, sizeof *tmp);
+    sortkeys(b->pairs, tmp, b->npairs);
+    free(tmp);
+    for (size_t i = 0, j; i < b->npairs; i = j) {
+        r->tasks[b->pairs[i].key].deps = (uint32_t)r->ndep;
+        for (j = i; j < b->npairs && b->pairs[j].key == b->pairs[i].key; j++)
+            ARRAY_PUSH(r->dep, r->ndep, r->dep_cap, b->pairs[j].at);
+        ARRAY_PUSH(r->dep, r->ndep, r->dep_cap, REPLAY_NONE);
+    }
+    free(b->pairs);
+}
+
+void replay_deps(struct replay_build *b)
+{
+    struct replay *r = b->r;
+    struct arena a = {0};
+    const uint8_t *copied = copy_deps(b, &a);
+    for (uint32_t i = 0; i < r->n; i++)
+        if (r->tasks[i].wait)
+            wait_deps(b, i, copied);
+    event_deps(b);
+    for (uint32_t rank = 0; rank < r->t->nranks; rank++)
+        hand_over(r, rank, &a);
+    make_lists(b);
+    arena_free(&a);
+}

@@ -1,0 +1,174 @@
+/* replay_order.c - what follows from what, and an order that respects it.
+ *
+ * Instants are visited depth first, their causes before them. A circle (two clocks that disagree) is cut where it closes:
+ * that cause is not known yet when the instant's turn comes, in the first replay as in all others.
+ */
+#include "analyzer/replay.h"
+
+#include <stdlib.h>
+
+int64_t replay_measured(const struct replay *r, uint32_t instant)
+{
+    if (instant >= 2 * r->n)
+        return r->groups[instant - 2 * r->n].join;
+    const struct replay_task *k = &r->tasks[instant / 2];
+    return instant & 1 ? k->end : k->start;
+}
+
+static bool edge(struct replay_edge *x, uint32_t instant, int64_t usual)
+{
+    *x = (struct replay_edge){instant, usual};
+    return true;
+}
+
+static bool listed(const struct replay *r, const struct replay_task *t, size_t k, int64_t usual, struct replay_edge *x)
+{
+    for (const uint32_t *d = &r->dep[t->deps]; *d != REPLAY_NONE; d++)
+        if (k-- == 0)
+            return edge(x, 2 * *d + 1, usual);
+    return false;
+}
+
+static bool start_edge(const struct replay *r, uint32_t task, size_t k, struct replay_edge *x)
+{
+    const struct replay_task *t = &r->tasks[task];
+    const struct replay_queue *q = &r->queues[t->queue];
+    bool host = q->lane == REPLAY_NONE;
+    if (task > q->first && k-- == 0) { /* work that overlaps the work before it in its stream follows its start */
+        bool over = !host && r->tasks[task - 1].end > t->start;
+        return edge(x, 2 * (task - 1) + !over, host ? 0 : q->usual[0]);
+    }
+    if (t->cause != REPLAY_NONE && k-- == 0)
+        return edge(x, 2 * t->cause + host, host ? 0 : q->usual[1]);
+    return !host && listed(r, t, k, q->usual[0], x);
+}
+
+static bool end_edge(const struct replay *r, uint32_t task, size_t k, struct replay_edge *x)
+{
+    const struct replay_task *t = &r->tasks[task];
+    const struct replay_queue *q = &r->queues[t->queue];
+    if (k == 0)
+        return t->group ? edge(x, (uint32_t)(2 * r->n) + t->group - 1, 0) : edge(x, 2 * task, t->deps ? q->usual[0] : 0);
+    return q->lane == REPLAY_NONE && listed(r, t, k - 1, q->usual[1], x);
+}
+
+bool replay_edge(const struct replay *r, uint32_t instant, size_t k, struct replay_edge *x)
+{
+    if (instant >= 2 * r->n) {
+        const struct replay_group *g = &r->groups[instant - 2 * r->n];
+        return k < g->n && edge(x, 2 * r->member[g->first + k], 0);
+    }
+    return instant & 1 ? end_edge(r, instant / 2, k, x) : start_edge(r, instant / 2, k, x);
+}
+
+struct visit {
+    uint32_t instant, k;
+};
+
+struct ordering {
+    struct replay *r;
+    uint8_t *seen;
+    struct visit *stack;
+    size_t n, cap;
+};
+
+static void enter(struct ordering *o, uint32_t instant)
+{
+    o->seen[instant] = 1;
+    ARRAY_PUSH(o->stack, o->n, o->cap, ((struct visit){instant, 0}));
+}
+
+static void visit_from(struct ordering *o, uint32_t instant)
+{
+    struct replay_edge x;
+    if (o->seen[instant])
+        return;
+    enter(o, instant);
+    while (o->n) {
+        struct visit *v = &o->stack[o->n - 1];
+        if (!replay_edge(o->r, v->instant, v->k++, &x)) {
+            o->r->order[o->r->norder++] = v->instant;
+            o->n--;
+        } else if (!o->seen[x.instant]) {
+            enter(o, x.instant);
+        }
+    }
+}
+
+void replay_order(struct replay *r)
+{
+    size_t all = 2 * r->n + r->ngroups;
+    struct ordering o = {.r = r, .seen = calloc(all + 1, 1)};
+    if (!o.seen)
+        arena_array(&r->arena, uint8_t, SIZE_MAX / 2); /* ends the program as running out of memory does */
+    r->order = arena_array(&r->arena, uint32_t, all + 1);
+    for (uint32_t i = 0; i < all; i++)
+        visit_from(&o, i);
+    free(o.seen);
+    free(o.stack);
+}
+
+/* ---- usual distances ---- */
+
+enum { SAMPLES = 4096 };
+
+struct sample {
+    int64_t v[SAMPLES];
+    size_t n;
+};
+
+static void take(struct sample *s, int64_t ns)
+{
+    if (s->n < SAMPLES)
+        s->v[s->n++] = ns > 0 ? ns : 0;
+}
+
+static int by_value(const void *x, const void *y)
+{
+    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
+
+static int64_t median(struct sample *s)
+{
+    if (!s->n)
+        return 0;
+    qsort(s->v, s->n, sizeof *s->v, by_value);
+    return s->v[(s->n - 1) / 2];
+}
+
+/* Latest end among what a task also waits for; INT64_MIN: nothing. */
+static int64_t last_dep(const struct replay *r, const struct replay_task *t)
+{
+    int64_t last = INT64_MIN;
+    for (const uint32_t *d = &r->dep[t->deps]; *d != REPLAY_NONE; d++)
+        last = r->tasks[*d].end > last ? r->tasks[*d].end : last;
+    return last;
+}
+
+static void usual_of(const struct replay *r, struct replay_queue *q, struct sample s[2])
+{
+    size_t stride = q->n / SAMPLES + 1;
+    s[0].n = s[1].n = 0;
+    for (uint32_t i = q->first; i < q->first + q->n; i += (uint32_t)stride) {
+        const struct replay_task *t = &r->tasks[i];
+        int64_t dep = last_dep(r, t);
+        if (q->lane == REPLAY_NONE) {
+            if (t->deps)
+                dep > t->start ? take(&s[1], t->end - dep) : take(&s[0], t->end - t->start);
+        } else if (t->cause != REPLAY_NONE) {
+            int64_t before = i > q->first ? r->tasks[i - 1].end : INT64_MIN, launch = r->tasks[t->cause].start;
+            before = dep > before ? dep : before;
+            launch < before ? take(&s[0], t->start - before) : take(&s[1], t->start - launch);
+        }
+    }
+    q->usual[0] = median(&s[0]);
+    q->usual[1] = median(&s[1]);
+}
+
+void replay_usual(struct replay *r)
+{
+    struct sample *s = arena_array(&r->arena, struct sample, 2);
+    for (size_t q = 0; q < r->nqueues; q++)
+        usual_of(r, &r->queues[q], s);
+}

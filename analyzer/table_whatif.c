@@ -1,0 +1,139 @@
+/* table_whatif.c - what the step would be without a range, a wait, a kernel or a collective: measured against replayed. */
+#include "analyzer/whatif.h"
+
+#include <string.h>
+
+enum { RANK, DEVICE, METRIC, MEASURED, PREDICTED, DELTA, BACKEND, TRACE, LOW, HIGH };
+
+struct outcome {
+    const struct replay *r;
+    struct replayed as_is, high, low;
+    struct scenario s, least; /* least: unmatched collectives without their waiting */
+};
+
+static void fill_row(const struct trace *t, const struct lane *l, const char *name, const double v[4], bool points, struct table *out)
+{
+    struct cell *row = trace_row(t, l->file, out);
+    row[RANK] = cell_id(l->rank);
+    row[DEVICE] = cell_id(l->device);
+    row[METRIC] = cell_text(name);
+    row[MEASURED] = cell_real(v[0]);
+    row[PREDICTED] = cell_real(v[1]);
+    if (points || v[0] != 0)
+        row[DELTA] = cell_real(points ? v[1] - v[0] : 100 * (v[1] - v[0]) / v[0]);
+    row[LOW] = cell_real(v[2] < v[3] ? v[2] : v[3]);
+    row[HIGH] = cell_real(v[2] < v[3] ? v[3] : v[2]);
+}
+
+static double percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void fill_lane(const struct outcome *o, uint32_t lane, struct table *out)
+{
+    const struct trace *t = o->r->t;
+    const struct lane *l = &t->lanes[lane];
+    struct metrics was = metrics_of(o->r, NULL, &o->as_is, lane), high = metrics_of(o->r, &o->s, &o->high, lane),
+                   low = metrics_of(o->r, &o->least, &o->low, lane);
+#define NUMBERS(field) (const double[]){(double)was.field, (double)high.field, (double)low.field, (double)high.field}
+    fill_row(t, l, "step_ns", NUMBERS(step_ns), false, out);
+    fill_row(t, l, "busy_pct",
+             (const double[]){percent(was.busy_ns, was.window_ns), percent(high.busy_ns, high.window_ns), percent(low.busy_ns, low.window_ns),
+                              percent(high.busy_ns, high.window_ns)},
+             true, out);
+    fill_row(t, l, "comm_sum_ns", NUMBERS(comm_sum_ns), false, out);
+    fill_row(t, l, "compute_sum_ns", NUMBERS(compute_sum_ns), false, out);
+    fill_row(t, l, "blocked_ns", NUMBERS(blocked_ns), false, out);
+#undef NUMBERS
+}
+
+static bool oversubscribed(const struct trace *t)
+{
+    for (size_t i = 0; i < t->nfiles; i++)
+        if (t->files[i].backend && strcmp(t->files[i].backend, "cpu") == 0)
+            return true;
+    return false;
+}
+
+static void notes(const struct replay *r, const struct touched *n, struct table *out)
+{
+    table_note(out, "changed: %zu ranges, %zu blocking calls, %zu device rows (%zu of them collectives)", n->ranges, n->waits, n->work, n->comms);
+    table_note(out, "step_ns is the %s; the other times are sums over the window, busy_pct of it; delta_pct of busy_pct is in points",
+               r->t->span == SPAN_STEP ? "median step" : "window");
+    table_note(out, "assumed: host time between calls, durations of kernels and transfers, and delays that nothing explains stay as measured; "
+                    "a host that need not wait runs on; launch queues have no end");
+    if (r->unmatched)
+        table_note(out, "%zu collectives could not be matched over ranks: high keeps their measured durations, low gives them the shortest one "
+                        "of the same name and size",
+                   r->unmatched);
+    if (!r->linked)
+        table_note(out, "no device row is linked to its launch in this trace: host and device are tied by blocking calls only");
+    if (r->handed)
+        table_note(out, "threads of a rank that take turns are taken for one flow of control");
+    if (oversubscribed(r->t))
+        table_note(out, "cpu backend: streams are threads that share the cores with the host; work that goes also frees a core, which is not "
+                        "modelled");
+}
+
+static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
+{
+    static const struct whatif_args none;
+    struct replay r;
+    struct arena a = {0};
+    struct touched n;
+    if (!t->nlanes)
+        return fail(e, ERR_UNDECIDED, "%s: no device rows to replay", t->files[0].name);
+    replay_build(t, &r);
+    struct outcome o = {.r = &r};
+    bool ok = scenario_make(&r, args ? args : &none, &a, &o.s, &n, e);
+    if (ok) {
+        o.least = o.s;
+        o.least.shortest = r.unmatched ? shortest_comms(&r, &a) : NULL;
+        o.as_is = replay_run(&r, NULL, &a);
+        o.high = replay_run(&r, &o.s, &a);
+        o.low = r.unmatched ? replay_run(&r, &o.least, &a) : o.high;
+        for (uint32_t l = 0; l < t->nlanes; l++)
+            fill_lane(&o, l, out);
+        notes(&r, &n, out);
+    }
+    replay_free(&r);
+    arena_free(&a);
+    return ok;
+}
+
+static const struct opt opts[] = {
+    {OPT_TEXT, "drop-range", offsetof(struct whatif_args, drop_range), "without these ranges: their host time, waits and device work together", "RE"},
+    {OPT_TEXT, "drop-syncs", offsetof(struct whatif_args, drop_syncs), "the host does not wait in these blocking calls", "RE"},
+    {OPT_TEXT, "drop-kernels", offsetof(struct whatif_args, drop_kernels), "these kernels, copies and fills take no time", "RE"},
+    {OPT_TEXT, "drop-comm", offsetof(struct whatif_args, drop_comm), "these collectives take no time and wait for nobody", "RE"},
+    {OPT_TEXT, "scale", offsetof(struct whatif_args, scale), "these take X times as long: device work, host time of ranges", "RE=X"},
+    {0},
+};
+
+const struct table_desc table_whatif = {
+    .name = "whatif",
+    .title = "What the step would be without it",
+    .what =
+        "A replay of the trace's dependencies with something left out. A call begins when the thread's call before it has ended and the host "
+        "time between has passed; work begins when its launch, the work before it in its stream and the streams that it was told to wait for "
+        "allow; a blocking call ends when the work that it waits for has; a matched collective moves when the last rank has come, for the "
+        "shortest duration over the ranks. What the trace does not explain is kept as a delay, so that a replay without a change gives the "
+        "measured times exactly. RE matches the call site, the range path or the name.",
+    .columns =
+        (const struct column[]){
+            {"rank", UNIT_ID},
+            {"device", UNIT_ID},
+            {"metric", UNIT_TEXT, .what = "step_ns (the median step, else the window), busy_pct (of the window), comm_sum_ns, compute_sum_ns, blocked_ns"},
+            {"measured", UNIT_REAL, .what = "as in steps, summary and syncs"},
+            {"predicted", UNIT_REAL, .what = "by the replay with the change"},
+            {"delta_pct", UNIT_REAL, .what = "predicted less measured, in % of measured; of busy_pct in points"},
+            COLUMNS_SOURCE,
+            {"predicted_low", UNIT_REAL, .what = "where collectives are not matched: when they need not wait"},
+            {"predicted_high", UNIT_REAL, .what = "where collectives are not matched: when they wait as measured"},
+            {0},
+        },
+    .opts = opts,
+    .args_size = sizeof(struct whatif_args),
+    .fill = fill,
+};
