@@ -126,7 +126,8 @@ void rows_facts(struct rows *r, const char *format, const char *backend)
     rows_loss(r, "rows of an unknown kind, left out", r->unknown);
     rows_loss(r, "bytes that are not UTF-8 replaced", r->bad_bytes);
     tracedata_meta(r->d, "source_format", format);
-    tracedata_meta(r->d, "backend", backend);
+    if (backend)
+        tracedata_meta(r->d, "backend", backend);
     tracedata_meta(r->d, "clean_end", "1");
     if (r->d->t0 >= epoch)
         tracedata_metaf(r->d, "utc_epoch_ns", "%lld", (long long)r->d->t0);

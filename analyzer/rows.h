@@ -42,5 +42,5 @@ const char *rows_str(const struct rows *r, uint32_t id);
 enum copy_kind rows_copy_kind(const char *name);
 
 void rows_loss(struct rows *r, const char *reason, int64_t count); /* count 0: nothing is lost */
-/* Losses counted above, source_format, backend, clean_end, and the time of day where t0 is one. */
+/* Losses counted above, source_format, backend (NULL: not known), clean_end, and the time of day where t0 is one. */
 void rows_facts(struct rows *r, const char *format, const char *backend);
