@@ -4,6 +4,7 @@
 #include "schemas/version.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 
 struct packing *config_packs(const struct run_config *c, int64_t step, struct arena *a)
@@ -19,6 +20,16 @@ static void announce(const char *key, int64_t value)
     char text[32];
     snprintf(text, sizeof text, "%" PRId64, value);
     dev_meta(key, text);
+}
+
+/* The cores this process may use, and whether its threads (a host thread and a stream's worker a rank) outnumber them:
+ * then times are shown and never judged. */
+static void announce_cores(int ranks)
+{
+    cpu_set_t set;
+    int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    announce("cores", cores);
+    announce("oversubscribed", 2 * ranks > cores);
 }
 
 void config_announce(const struct run_config *c, const char *host_cost, const char *seqs)
@@ -60,4 +71,5 @@ void config_announce(const struct run_config *c, const char *host_cost, const ch
         dev_meta(texts[i].key, texts[i].text);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         announce(numbers[i].key, numbers[i].value);
+    announce_cores(s->cp);
 }
