@@ -35,8 +35,15 @@ void tracefile_close(struct tracefile *f);
 /* Is PATH one of ours, by its header? False also for what cannot be read. */
 bool tracefile_is(const char *path);
 
-/* Everything into *d (initialised by the caller). meta clean_end is "1" or "0". */
+/* Side tables, as bits. */
+enum tracefile_side { SIDE_SYNC = 1, SIDE_KERNEL = 2, SIDE_COMM = 4, SIDE_COPY = 8, SIDE_RANGE = 16, SIDE_ALL = 31 };
+
+/* Everything into *d (initialised by the caller, empty). meta clean_end is "1" or "0". */
 bool tracefile_load(const char *path, struct tracedata *d, struct err *e);
+
+/* The same but for the side tables that `sides` leaves out: their events have no detail. All events, keys and facts are
+ * there. Large files are read by up to `threads` threads (0: as many as there are cores); the result is the same. */
+bool tracefile_load_some(const char *path, unsigned sides, int threads, struct tracedata *d, struct err *e);
 
 /* Finishes an unfinished recording in place; *done says whether there was something to do. */
 bool tracefile_recover(const char *path, bool *done, struct err *e);

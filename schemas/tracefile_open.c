@@ -1,0 +1,115 @@
+/* tracefile_open.c - what a trace file is told by, and finishing those that were cut off before they are read. */
+#include "schemas/tracefile.h"
+#include "schemas/tracefile_sql.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool tracefile_is(const char *path)
+{
+    unsigned char h[100] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, h, sizeof h);
+    close(fd);
+    uint32_t id = (uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71];
+    if (n == 0) { /* a recording whose first pages are still in its WAL */
+        char wal[4096];
+        snprintf(wal, sizeof wal, "%s-wal", path);
+        return access(wal, R_OK) == 0;
+    }
+    return n == sizeof h && memcmp(h, "SQLite format 3", 16) == 0 && id == TRACEFILE_APPLICATION_ID;
+}
+
+static bool has_wal(const char *path)
+{
+    char wal[4096];
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    return access(wal, F_OK) == 0;
+}
+
+/* Opening for writing replays the WAL; then it is folded in, unless the recording still runs. */
+static bool fold_in(const char *path, struct err *e)
+{
+    sqlite3 *db = NULL;
+    bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+              sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) == SQLITE_OK;
+    if (ok)
+        sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;", NULL, NULL, NULL);
+    else
+        fail(e, ERR_FAIL, "%s: cannot be recovered: %s", path, sqlite3_errmsg(db));
+    sqlite3_close(db);
+    return ok;
+}
+
+bool tracefile_recover(const char *path, bool *done, struct err *e)
+{
+    if (!tracefile_is(path))
+        return fail(e, ERR_FAIL, "%s: not a recording of cpscope", path);
+    *done = has_wal(path);
+    return !*done || fold_in(path, e);
+}
+
+static bool copy_file(const char *from, const char *to, struct err *e)
+{
+    int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
+    static char buf[1 << 16];
+    ssize_t n = -1;
+    bool ok = in >= 0 && out >= 0;
+    while (ok && (n = read(in, buf, sizeof buf)) > 0)
+        ok = write(out, buf, (size_t)n) == n;
+    ok = ok && n == 0;
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return ok || fail(e, ERR_FAIL, "%s: cannot copy to %s: %s", from, to, strerror(errno));
+}
+
+/* A folder that cannot be written: the pair is copied, folded in and read there. */
+static bool load_copy(const char *path, unsigned sides, int threads, struct tracedata *d, struct err *e)
+{
+    const char *dir = getenv("TMPDIR");
+    char folder[2048], file[4096], wal[4096], copied_wal[4200];
+    snprintf(folder, sizeof folder, "%s/cpscope-XXXXXX", dir && *dir ? dir : "/tmp");
+    if (!mkdtemp(folder))
+        return fail(e, ERR_FAIL, "%s: unfinished recording in a folder that cannot be written, and no temporary folder: %s", path, strerror(errno));
+    snprintf(file, sizeof file, "%s/trace.sqlite", folder);
+    snprintf(wal, sizeof wal, "%s-wal", path);
+    snprintf(copied_wal, sizeof copied_wal, "%s-wal", file);
+    bool ok = copy_file(path, file, e) && copy_file(wal, copied_wal, e) && fold_in(file, e) && tracefile_read(file, sides, threads, d, e);
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    for (int i = 0; i < 3; i++) {
+        char s[4200];
+        snprintf(s, sizeof s, "%s%s", file, ends[i]);
+        unlink(s);
+    }
+    rmdir(folder);
+    return ok;
+}
+
+bool tracefile_load_some(const char *path, unsigned sides, int threads, struct tracedata *d, struct err *e)
+{
+    if (has_wal(path)) {
+        char folder[4096];
+        snprintf(folder, sizeof folder, "%s", path);
+        char *slash = strrchr(folder, '/');
+        if (slash)
+            slash[slash == folder] = '\0';
+        if (access(slash ? folder : ".", W_OK) != 0 || access(path, W_OK) != 0)
+            return load_copy(path, sides, threads, d, e);
+        if (!fold_in(path, e))
+            return false;
+    }
+    return tracefile_read(path, sides, threads, d, e);
+}
+
+bool tracefile_load(const char *path, struct tracedata *d, struct err *e)
+{
+    return tracefile_load_some(path, SIDE_ALL, 0, d, e);
+}
