@@ -141,6 +141,24 @@ static void judge_one(struct judge *j, const struct measured *m, const struct me
         verdict(j, failed, &value, &limit, "");
 }
 
+static bool oversubscribed(const struct trace *t)
+{
+    for (size_t i = 0; i < t->nfiles; i++) {
+        const char *said = tracedata_meta_get(&t->files[i].d, "oversubscribed");
+        if (said && strcmp(said, "0") != 0)
+            return true;
+    }
+    return false;
+}
+
+/* Times of a run whose threads outnumber its cores are shown, never judged. */
+static const char *no_time(const struct judge *j, const struct trace *t)
+{
+    enum unit u = j->r->table->columns[j->r->column].unit;
+    bool time = u == UNIT_NS || u == UNIT_PERCENT || u == UNIT_REAL;
+    return time && oversubscribed(t) ? "more threads than cores: times of this trace are not for judging" : NULL;
+}
+
 /* Why a comparison with the baseline cannot be made; NULL when it can. */
 static const char *obstacle(const struct judge *j, const struct facts *mine, const struct measured *base, struct arena *a)
 {
@@ -172,7 +190,8 @@ static bool judge_rule(struct judge *j, const struct trace *t, const char *const
     if (!measure_rule(j->r, t, paths, n, a, &m, e))
         return false;
     const struct measured *base = j->b && j->r->baseline ? baseline_find(j->b, rule_subject(j->r, a)) : NULL;
-    const char *why = m.missing ? m.missing : obstacle(j, mine, base, a);
+    const char *why = m.missing ? m.missing : no_time(j, t);
+    why = why ? why : obstacle(j, mine, base, a);
     if (why)
         verdict(j, undecided, m.n == 1 ? &m.v[0].value : NULL, NULL, why);
     else if (j->r->agg == AGG_PER)
