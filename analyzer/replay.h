@@ -34,7 +34,7 @@ struct replay_task {
     uint32_t wait;  /* 1 + entry of replay.waits; 0: does not block */
 };
 
-struct replay_queue { /* a host thread or a stream; its tasks are tasks[first .. first+n-1] in order */
+struct replay_queue {    /* a host thread or a stream; its tasks are tasks[first .. first+n-1] in order */
     uint32_t file, rank; /* rank: entry of trace.ranks */
     uint32_t lane;       /* entry of trace.lanes; REPLAY_NONE: a host thread */
     uint32_t id;         /* of the thread or stream */

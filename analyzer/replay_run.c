@@ -189,8 +189,7 @@ static struct ivlset extent(const struct replay *r, const struct replayed *p, ui
     return to > from ? ivl_one(a, from, to) : (struct ivlset){0};
 }
 
-struct ivlset replay_window(const struct replay *r, const struct scenario *s, const struct replayed *p, uint32_t rank, uint32_t lane,
-                            struct arena *a)
+struct ivlset replay_window(const struct replay *r, const struct scenario *s, const struct replayed *p, uint32_t rank, uint32_t lane, struct arena *a)
 {
     const struct trace *t = r->t;
     struct ivlset was = lane == REPLAY_NONE ? t->ranks[rank].window : t->lanes[lane].window;

@@ -80,8 +80,7 @@ static struct ivlset thread_time(struct making *x, enum option o, const struct t
         uint32_t path = x->path_of[th->ev[i]];
         if (!is_span(ev))
             continue;
-        bool in = name_matches(x, o, ev->name) ||
-                  (ev->kind == EV_RANGE && asked(&x->m[o], x->m[o].paths, path, intern_str(&x->paths, path)));
+        bool in = name_matches(x, o, ev->name) || (ev->kind == EV_RANGE && asked(&x->m[o], x->m[o].paths, path, intern_str(&x->paths, path)));
         if (in)
             ARRAY_PUSH(v, n, cap, ((struct ivl){ev->start, ev->end}));
     }

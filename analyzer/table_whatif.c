@@ -64,8 +64,9 @@ static void notes(const struct replay *r, const struct touched *n, struct table 
     table_note(out, "assumed: host time between calls, durations of kernels and transfers, and delays that nothing explains stay as measured; "
                     "a host that need not wait runs on; launch queues have no end");
     if (r->unmatched)
-        table_note(out, "%zu collectives could not be matched over ranks: high keeps their measured durations, low gives them the shortest one "
-                        "of the same name and size",
+        table_note(out,
+                   "%zu collectives could not be matched over ranks: high keeps their measured durations, low gives them the shortest one "
+                   "of the same name and size",
                    r->unmatched);
     if (!r->linked)
         table_note(out, "no device row is linked to its launch in this trace: host and device are tied by blocking calls only");
@@ -114,17 +115,17 @@ static const struct opt opts[] = {
 const struct table_desc table_whatif = {
     .name = "whatif",
     .title = "What the step would be without it",
-    .what =
-        "A replay of the trace's dependencies with something left out. A call begins when the thread's call before it has ended and the host "
-        "time between has passed; work begins when its launch, the work before it in its stream and the streams that it was told to wait for "
-        "allow; a blocking call ends when the work that it waits for has; a matched collective moves when the last rank has come, for the "
-        "shortest duration over the ranks. What the trace does not explain is kept as a delay, so that a replay without a change gives the "
-        "measured times exactly. RE matches the call site, the range path or the name.",
+    .what = "A replay of the trace's dependencies with something left out. A call begins when the thread's call before it has ended and the host "
+            "time between has passed; work begins when its launch, the work before it in its stream and the streams that it was told to wait for "
+            "allow; a blocking call ends when the work that it waits for has; a matched collective moves when the last rank has come, for the "
+            "shortest duration over the ranks. What the trace does not explain is kept as a delay, so that a replay without a change gives the "
+            "measured times exactly. RE matches the call site, the range path or the name.",
     .columns =
         (const struct column[]){
             {"rank", UNIT_ID},
             {"device", UNIT_ID},
-            {"metric", UNIT_TEXT, .what = "step_ns (the median step, else the window), busy_pct (of the window), comm_sum_ns, compute_sum_ns, blocked_ns"},
+            {"metric", UNIT_TEXT,
+             .what = "step_ns (the median step, else the window), busy_pct (of the window), comm_sum_ns, compute_sum_ns, blocked_ns"},
             {"measured", UNIT_REAL, .what = "as in steps, summary and syncs"},
             {"predicted", UNIT_REAL, .what = "by the replay with the change"},
             {"delta_pct", UNIT_REAL, .what = "predicted less measured, in % of measured; of busy_pct in points"},
