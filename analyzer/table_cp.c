@@ -193,6 +193,17 @@ static void fill_key(const struct look *x, const uint32_t key[4], struct table *
     row[KIND] = cell_text(table_text(out, "%s", intern_str(&x->kinds, key[3] >> 2)));
 }
 
+/* What only marks tell. */
+static void fill_marks(const struct sum *s, struct cell *row)
+{
+    if (s->marks)
+        row[PADDING] = cell_share(s->padded, s->tokens + s->padded);
+    if (s->cache) {
+        row[HITS] = cell_int(s->hits);
+        row[MISSES] = cell_int(s->misses);
+    }
+}
+
 static void fill_row(struct look *x, size_t at, bool linked, struct table *out)
 {
     uint32_t k[4];
@@ -208,12 +219,7 @@ static void fill_row(struct look *x, size_t at, bool linked, struct table *out)
         row[TIME] = cell_int(s->time);
     if (x->v[batch].work && (batch == at || compute))
         row[WORK] = cell_int(x->v[batch].work);
-    if (s->marks)
-        row[PADDING] = cell_share(s->padded, s->tokens + s->padded);
-    if (s->cache) {
-        row[HITS] = cell_int(s->hits);
-        row[MISSES] = cell_int(s->misses);
-    }
+    fill_marks(s, row);
     if (s->comm && s->matched == s->calls)
         row[WAIT] = cell_int(s->wait);
 }

@@ -8,6 +8,7 @@
  */
 #include "analyzer/classes.h"
 #include "analyzer/commop.h"
+#include "analyzer/overlap.h"
 #include "analyzer/shapes.h"
 
 #include <regex.h>
@@ -15,10 +16,6 @@
 #include <string.h>
 
 enum { RANK, DEVICE, COMM, OVERLAP, EXPOSED, OVERLAP_PCT, DILATION };
-
-struct overlap_args {
-    const char *of, *with; /* RE; NULL: collectives, other kernels */
-};
 
 /* Which rows are on which side, by string id of the name: bit 0 of, bit 1 with, bit 7 looked at. */
 struct sides {

@@ -10,16 +10,13 @@
  */
 #include "analyzer/groups.h"
 #include "analyzer/nest.h"
+#include "analyzer/ranges.h"
 #include "analyzer/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { RANK, PATH, CALLS, HOST, GPU, OPS, WAITS };
-
-struct ranges_args {
-    bool each;
-};
 
 struct sum {
     int64_t calls, host, gpu, until, ops, waits; /* until: end of the device work counted so far */
@@ -78,17 +75,25 @@ static bool chain_has(const struct walk *w, uint32_t chain, uint32_t node)
     return false;
 }
 
+/* Does each open range enclose the one above it, and the uppermost the row? */
+static bool is_nested(const struct walk *w, uint32_t row)
+{
+    const struct event *ev = w->f->d.ev;
+    int64_t end = ev[row].end;
+    for (size_t i = w->open.n; i-- > 0; end = ev[w->open.v[i]].end)
+        if (ev[w->open.v[i]].end < end || ev[w->open.v[i]].end <= ev[row].start)
+            return false;
+    return true;
+}
+
 /* 1 + chain of the open ranges that enclose the row. */
 static uint32_t chain_at(struct walk *w, uint32_t row)
 {
     const struct event *ev = w->f->d.ev;
-    size_t i = w->open.n;
-    while (i && ev[w->open.v[i - 1]].end >= ev[row].end && ev[w->open.v[i - 1]].end > ev[row].start)
-        i--;
-    if (!i)
+    if (is_nested(w, row))
         return w->open.n ? w->chain_of[w->open.v[w->open.n - 1]] : 0;
     uint32_t chain = 0; /* some range only overlaps the row: take them one by one */
-    for (i = 0; i < w->open.n; i++) {
+    for (size_t i = 0; i < w->open.n; i++) {
         uint32_t r = w->open.v[i], node = w->node_of[r] - 1;
         if (ev[r].end >= ev[row].end && ev[r].end > ev[row].start && !chain_has(w, chain, node))
             chain = 1 + (uint32_t)groups_at(&w->chains, chain, node, 0, 0);
