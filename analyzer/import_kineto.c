@@ -7,6 +7,7 @@
  * whole event is refused with the line and the reason.
  */
 #include "analyzer/import.h"
+#include "analyzer/chrome.h"
 #include "analyzer/decimal.h"
 #include "analyzer/json_text.h"
 #include "analyzer/kineto.h"
@@ -15,79 +16,11 @@
 
 struct file {
     struct kineto k;
-    struct input *in;
-    bool found;      /* the list of events */
-    const char *bad; /* the first thing that is not JSON, and its offset in the text */
-    int64_t bad_at;
-    bool facts_lost;      /* what stands in front of the events is broken */
-    bool more_text;       /* behind the end of the document */
-    int64_t malformed;    /* events stepped over */
+    struct chrome c;
     int64_t base;         /* baseTimeNanoseconds, 0 none */
     uint32_t device_name; /* of the first device */
     bool amd, nvidia;
 };
-
-static void note_bad(struct file *f)
-{
-    const struct json_feed *j = &f->k.feed;
-    if (f->bad || !j->scan.bad)
-        return;
-    f->bad = j->scan.bad;
-    f->bad_at = j->before + (j->scan.bad_at - j->buf);
-}
-
-/* Behind a malformed event, to the next "}, {" that a key follows. */
-static enum json_step resync(struct file *f)
-{
-    struct json_feed *j = &f->k.feed;
-    size_t at = (size_t)(j->scan.bad_at - j->buf);
-    f->malformed++;
-    j->pos = at > j->pos ? at : j->pos + 1;
-    while (json_find(j, "}") == JSON_OK) {
-        if (json_peek(j) != ',')
-            continue;
-        j->pos++;
-        if (json_peek(j) == '{')
-            return JSON_OK;
-    }
-    return JSON_END;
-}
-
-static enum json_step one_event(struct file *f, int c)
-{
-    struct json_value other;
-    struct json_feed *j = &f->k.feed;
-    enum json_step rc = c == '{' ? json_next_object(j, &f->k.event, f->k.v, K_SLOTS) : json_next(j, &other);
-    if (rc == JSON_BAD) {
-        note_bad(f);
-        return resync(f);
-    }
-    if (rc == JSON_OK && c == '{' && !kineto_event(&f->k))
-        return JSON_BAD; /* cannot be written: k.e says why */
-    return rc;
-}
-
-static enum json_step read_events(struct file *f)
-{
-    struct json_feed *j = &f->k.feed;
-    enum json_step rc = JSON_OK;
-    if (json_peek(j) != '[')
-        return json_skip(j);
-    f->found = true;
-    j->pos++;
-    while (rc == JSON_OK) {
-        int c = json_peek(j);
-        if (c < 0)
-            return JSON_END;
-        if (c == ']' || c == ',')
-            j->pos++;
-        if (c == ']')
-            return JSON_OK;
-        if (c != ',')
-            rc = one_event(f, c);
-    }
-    return rc;
-}
 
 enum device_slot { D_NAME, D_WARP, D_SLOTS };
 
@@ -97,7 +30,7 @@ static enum json_step read_devices(struct file *f)
     static const struct json_key rows[] = {{"name", D_NAME}, {"warpSize", D_WARP}, {0}};
     struct json_keys keys;
     struct json_value v[D_SLOTS];
-    struct json_feed *j = &f->k.feed;
+    struct json_feed *j = &f->c.feed;
     enum json_step rc = JSON_OK;
     json_keys_init(&keys, rows);
     if (json_peek(j) != '[')
@@ -130,9 +63,9 @@ static enum json_step read_distributed(struct file *f)
     struct json_keys keys;
     struct json_value v[W_SLOTS];
     json_keys_init(&keys, rows);
-    if (json_peek(&f->k.feed) != '{')
-        return json_skip(&f->k.feed);
-    enum json_step rc = json_next_object(&f->k.feed, &keys, v, W_SLOTS);
+    if (json_peek(&f->c.feed) != '{')
+        return json_skip(&f->c.feed);
+    enum json_step rc = json_next_object(&f->c.feed, &keys, v, W_SLOTS);
     if (rc != JSON_OK)
         return rc;
     int64_t rank = json_int(&v[W_RANK], -1);
@@ -150,7 +83,7 @@ static enum json_step read_distributed(struct file *f)
 static enum json_step read_base(struct file *f)
 {
     struct json_value v;
-    enum json_step rc = json_next(&f->k.feed, &v);
+    enum json_step rc = json_next(&f->c.feed, &v);
     if (rc == JSON_OK)
         f->base = json_int(&v, 0);
     return rc;
@@ -161,7 +94,6 @@ static const struct fact {
     const char *key, *meta;
     enum json_step (*read)(struct file *f);
 } facts[] = {
-    {"traceEvents", NULL, read_events},
     {"deviceProperties", NULL, read_devices},
     {"distributedInfo", NULL, read_distributed},
     {"baseTimeNanoseconds", NULL, read_base},
@@ -182,127 +114,29 @@ static const struct fact {
 static enum json_step keep_fact(struct file *f, const char *meta)
 {
     struct json_value v;
-    int c = json_peek(&f->k.feed);
+    int c = json_peek(&f->c.feed);
     if (c == '{' || c == '[')
-        return json_skip(&f->k.feed);
-    enum json_step rc = json_next(&f->k.feed, &v);
+        return json_skip(&f->c.feed);
+    enum json_step rc = json_next(&f->c.feed, &v);
     uint32_t id = rc == JSON_OK ? json_intern(&v, &f->k.d->strings, &f->k.scratch, NULL) : 0;
     if (id)
         tracedata_meta(f->k.d, meta, intern_str(&f->k.d->strings, id));
     return rc;
 }
 
-static enum json_step read_fact(struct file *f, const char *key)
+static enum json_step read_fact(void *ctx, const char *key)
 {
+    struct file *f = ctx;
     for (const struct fact *t = facts; t->key; t++)
         if (strcmp(t->key, key) == 0)
             return t->read ? t->read(f) : keep_fact(f, t->meta);
-    return json_skip(&f->k.feed);
+    return json_skip(&f->c.feed);
 }
 
-/* The keys of the top object from here to its end. */
-static enum json_step read_facts(struct file *f)
+static bool on_event(void *ctx)
 {
-    struct json_feed *j = &f->k.feed;
-    enum json_step rc = JSON_OK;
-    char key[64];
-    while (rc == JSON_OK) {
-        int c = json_peek(j);
-        if (c < 0)
-            return JSON_END;
-        if (c == '}' || c == ',')
-            j->pos++;
-        if (c == '}')
-            return JSON_OK;
-        if (c != ',' && (rc = json_next_key(j, key, sizeof key)) == JSON_OK)
-            rc = read_fact(f, key);
-    }
-    return rc;
-}
-
-static enum json_step read_top(struct file *f)
-{
-    struct json_feed *j = &f->k.feed;
-    if (json_peek(j) != '{')
-        return read_events(f);
-    j->pos++;
-    return read_facts(f);
-}
-
-/* A fact in front of the events is so broken that its end is not found: the events are looked for by their key. */
-static enum json_step read_from_mark(struct file *f, struct input *again)
-{
-    struct json_feed *j = &f->k.feed;
-    json_feed_close(j);
-    if (!input_open(again, f->in->path, f->k.e) || !json_feed_open(j, again, f->k.e))
-        return JSON_BAD;
-    f->facts_lost = true;
-    enum json_step rc = JSON_OK;
-    while (!f->found && rc == JSON_OK && (rc = json_find(j, "\"traceEvents\"")) == JSON_OK)
-        if (json_peek(j) == ':') {
-            j->pos++;
-            rc = json_peek(j) == '[' ? read_events(f) : JSON_OK;
-        }
-    return f->found && rc == JSON_OK ? read_facts(f) : rc;
-}
-
-static enum json_step read_all(struct file *f, struct input *again)
-{
-    enum json_step rc = read_top(f);
-    note_bad(f);
-    if (rc != JSON_OK && !f->found && f->k.e->kind == ERR_NONE)
-        rc = read_from_mark(f, again);
-    f->more_text = rc == JSON_OK && json_peek(&f->k.feed) >= 0;
-    return rc;
-}
-
-/* "line 12: why", for whoever has to mend the file. */
-static const char *where(struct file *f, const char *why, int64_t offset)
-{
-    int64_t line = json_line(f->in->path, offset);
-    return line ? arena_printf(&f->k.scratch, "line %lld: %s", (long long)line, why) : why;
-}
-
-static bool refuse(struct file *f, enum json_step rc)
-{
-    const char *path = f->in->path, *cut = input_cut(f->k.feed.in);
-    if (f->k.feed.err.kind)
-        return fail(f->k.e, ERR_FAIL, "%s", f->k.feed.err.msg);
-    if (f->bad)
-        return fail(f->k.e, ERR_FAIL, "%s: %s; no whole event in it", path, where(f, f->bad, f->bad_at));
-    if (rc == JSON_END)
-        return fail(f->k.e, ERR_FAIL, "%s: %s; no whole event in it", path, where(f, cut ? cut : "the text ends too early", json_offset(&f->k.feed)));
-    return fail(f->k.e, ERR_FAIL, "%s: JSON, but not a trace: %s", path, f->found ? "no event in it" : "no list of events (traceEvents) in it");
-}
-
-static void loss(struct file *f, const char *reason, int64_t count)
-{
-    if (count)
-        tracedata_loss(f->k.d, reason, count, INT64_MIN, INT64_MIN);
-}
-
-static void say_losses(struct file *f, enum json_step rc)
-{
-    const struct json_repairs *r = &f->k.feed.scan.repairs;
-    const char *cut = input_cut(f->k.feed.in), *why = f->bad ? f->bad : cut ? cut : "the text ends too early";
-    int64_t at = f->bad ? f->bad_at : json_offset(&f->k.feed);
-    if (f->malformed)
-        loss(f, where(f, arena_printf(&f->k.scratch, "%s: malformed events stepped over", why), at), f->malformed);
-    if (f->facts_lost)
-        loss(f, where(f, arena_printf(&f->k.scratch, "%s: facts in front of the events are missing", why), at), -1);
-    if (f->more_text)
-        loss(f, "text behind the trace, not looked at", -1);
-    if (rc != JSON_OK || cut)
-        loss(f,
-             where(f, arena_printf(&f->k.scratch, "%s; the %lld whole events in front are kept", cut ? cut : why, (long long)f->k.events),
-                   json_offset(&f->k.feed)),
-             -1);
-    loss(f, "rows whose time is not a number or out of range, left out", f->k.untimed);
-    loss(f, "bare NaN, Infinity or N/A taken as absent", r->words);
-    loss(f, "integers beyond int64, not kept", r->integers);
-    loss(f, "raw control characters in strings", r->controls);
-    loss(f, "backslashes that escape nothing taken as they are", r->backslashes);
-    loss(f, "bytes that are not UTF-8 replaced", r->bytes);
+    struct file *f = ctx;
+    return kineto_event(&f->k);
 }
 
 static void say_backend(struct file *f)
@@ -333,49 +167,45 @@ static void say_facts(struct file *f, enum json_step rc)
 
 static bool finish(struct file *f, enum json_step rc)
 {
+    struct tracedata *d = f->k.d;
     if (f->k.e->kind)
         return false;
     if (f->k.events == 0)
-        return refuse(f, rc);
+        return chrome_refuse(&f->c, rc);
     if (f->k.rows == 0 && f->k.skipped)
         return fail(f->k.e, ERR_FAIL, "%s: a Chrome trace, but not of the PyTorch profiler: none of its %lld rows is of a category known here",
-                    f->in->path, (long long)f->k.skipped);
+                    f->c.in->path, (long long)f->k.skipped);
     kineto_finish(&f->k);
-    say_losses(f, rc);
+    chrome_losses(&f->c, rc, d, f->k.events);
+    if (f->k.untimed)
+        tracedata_loss(d, "rows whose time is not a number or out of range, left out", f->k.untimed, INT64_MIN, INT64_MIN);
     say_facts(f, rc);
     return true;
 }
 
 static bool read(struct input *in, struct tracedata *d, struct err *e)
 {
-    struct file f = {.in = in};
-    struct input again = {0};
-    enum json_step rc = JSON_BAD;
+    struct file f = {0};
     kineto_start(&f.k, d, e);
-    if (json_feed_open(&f.k.feed, in, e))
-        rc = read_all(&f, &again);
-    bool ok = finish(&f, rc);
-    json_feed_close(&f.k.feed);
+    f.c = (struct chrome){
+        .keys = &f.k.event, .v = f.k.v, .nv = K_SLOTS, .event = on_event, .fact = read_fact, .ctx = &f, .e = e, .scratch = &f.k.scratch};
+    f.k.feed = &f.c.feed;
+    bool ok = finish(&f, chrome_read(&f.c, in));
+    chrome_close(&f.c);
     kineto_free(&f.k);
-    input_close(&again);
     return ok;
 }
 
-static bool is_blank(unsigned char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
+/* Its categories make it sure; without one near the front the file may be anybody's Chrome trace. */
 static enum sniffed sniff(const struct input *in)
 {
-    size_t i = in->nhead >= 3 && memcmp(in->head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (i < in->nhead && is_blank(in->head[i]))
-        i++;
-    if (i == in->nhead || (in->head[i] != '{' && in->head[i] != '['))
+    static const char *const facts_of_it[] = {"\"schemaVersion\"", "\"deviceProperties\"", "\"distributedInfo\"", "\"baseTimeNanoseconds\""};
+    if (!chrome_begins(in))
         return SNIFF_NO;
-    bool sure = memmem(in->head, in->nhead, "\"traceEvents\"", 13) || memmem(in->head, in->nhead, "\"ph\"", 4);
-    return sure ? SNIFF_YES : SNIFF_MAYBE;
+    for (size_t i = 0; i < sizeof facts_of_it / sizeof *facts_of_it; i++)
+        if (memmem(in->head, in->nhead, facts_of_it[i], strlen(facts_of_it[i])))
+            return SNIFF_YES;
+    return kineto_names_cat((const char *)in->head, in->nhead) ? SNIFF_YES : SNIFF_MAYBE;
 }
 
-const struct importer import_kineto = {
-    .name = "kineto", .what = "PyTorch profiler (Kineto) and other Chrome trace JSON, also .gz and .zst", .sniff = sniff, .read = read};
+const struct importer import_kineto = {.name = "kineto", .what = "PyTorch profiler (Kineto) JSON, also .gz and .zst", .sniff = sniff, .read = read};

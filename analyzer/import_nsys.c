@@ -5,40 +5,20 @@
  */
 #include "analyzer/import.h"
 #include "analyzer/nsys.h"
+#include "analyzer/sqlin.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static const char sqlite_magic[16] = "SQLite format 3";
-
-/* A path as a URI of SQLite; "immutable" also keeps it from looking for a journal. */
-static sqlite3 *open_immutable(const char *path)
-{
-    char uri[3 * 4096 + 32] = "file:", *to = uri + 5;
-    if (strlen(path) >= 4096)
-        return NULL;
-    for (const unsigned char *p = (const unsigned char *)path; *p; p++)
-        to += *p == '%' || *p == '?' || *p == '#' ? sprintf(to, "%%%02x", *p) : sprintf(to, "%c", *p);
-    sprintf(to, "?immutable=1");
-    sqlite3 *db = NULL;
-    if (sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK) {
-        sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-        sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-        return db;
-    }
-    sqlite3_close(db);
-    return NULL;
-}
 
 /* Unreadable as a database is "maybe": read() then says why. */
 static enum sniffed sniff(const struct input *in)
 {
     static const char sql[] = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND (name IN ('META_DATA_EXPORT', 'EXPORT_META_DATA', "
                               "'NVTX_EVENTS') OR name LIKE 'CUPTI_ACTIVITY_KIND_%')";
-    if (in->nhead < sizeof sqlite_magic || memcmp(in->head, sqlite_magic, sizeof sqlite_magic) != 0)
+    if (!sqlin_is_database(in))
         return SNIFF_NO;
-    sqlite3 *db = open_immutable(in->path);
+    sqlite3 *db = sqlin_open_immutable(in->path);
     sqlite3_stmt *s = NULL;
     enum sniffed found = SNIFF_MAYBE;
     if (db && sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
@@ -46,26 +26,6 @@ static enum sniffed sniff(const struct input *in)
     sqlite3_finalize(s);
     sqlite3_close(db);
     return found;
-}
-
-static uint32_t big32(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-/* SQLite notices a missing tail only when it comes to read it; the header says at once how long the file was. */
-static bool is_whole(const struct input *in, struct err *e)
-{
-    struct stat st;
-    if (in->nhead < 100 || stat(in->path, &st) != 0)
-        return fail(e, ERR_FAIL, "%s: the database is cut", in->path);
-    int64_t page = in->head[16] << 8 | in->head[17], pages = big32(in->head + 28);
-    page = page == 1 ? 65536 : page;
-    bool counted = memcmp(in->head + 24, in->head + 92, 4) == 0; /* the header's size is up to date */
-    if (counted && pages * page > st.st_size)
-        return fail(e, ERR_FAIL, "%s: the database is cut: %lld of %lld bytes are there; export it again", in->path, (long long)st.st_size,
-                    (long long)(pages * page));
-    return true;
 }
 
 /* Names of memory kinds and copy directions as the ENUM tables spell them, and their numbers where there is no such table. */
@@ -130,7 +90,7 @@ static void read_devices(struct nsys *n)
 
 static bool open_export(struct nsys *n, const struct input *in)
 {
-    n->db = open_immutable(in->path);
+    n->db = sqlin_open_immutable(in->path);
     if (!n->db || sqlite3_exec(n->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) != SQLITE_OK)
         return fail(n->e, ERR_FAIL, "%s: an SQLite database that cannot be read: %s; if it is packed, unpack it first", in->path,
                     n->db ? sqlite3_errmsg(n->db) : "cannot open");
@@ -202,7 +162,7 @@ static void close_export(struct nsys *n)
 static bool read(struct input *in, struct tracedata *d, struct err *e)
 {
     struct nsys n = {.path = in->path, .d = d, .e = e};
-    bool ok = is_whole(in, e) && open_export(&n, in) && read_tables(&n);
+    bool ok = sqlin_is_whole(in, e) && open_export(&n, in) && read_tables(&n);
     if (ok)
         say_facts(&n);
     close_export(&n);

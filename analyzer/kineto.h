@@ -51,7 +51,7 @@ struct kineto_label { /* process_name and thread_name rows, applied at the end *
 };
 
 struct kineto {
-    struct json_feed feed;
+    struct json_feed *feed; /* where the values of v come from */
     struct tracedata *d;
     struct err *e;
     struct arena scratch; /* emptied now and then */
@@ -88,3 +88,4 @@ struct kineto_cat {
 };
 const struct kineto_cat *kineto_cat_find(struct kineto *k, const struct json_value *cat); /* NULL: not one of ours */
 void kineto_cats_init(struct kineto *k);
+bool kineto_names_cat(const char *text, size_t n); /* an event of a category of ours is in the text */

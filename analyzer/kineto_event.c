@@ -177,7 +177,7 @@ static bool row(struct kineto *k, const struct kineto_cat *cat)
     int64_t named = number(&k->v[K_RANK], -1);
     int32_t rank = k->rank < 0 && named >= 0 && named <= INT32_MAX ? (int32_t)named : -1;
     ev.rank = rank >= 0 ? rank : k->rank;
-    ev.name = json_intern(&k->v[K_NAME], &k->d->strings, &k->scratch, &k->feed.scan.repairs.bytes);
+    ev.name = json_intern(&k->v[K_NAME], &k->d->strings, &k->scratch, &k->feed->scan.repairs.bytes);
     ev.correlation = json_int(&k->v[K_CORRELATION], -1);
     if (ev_kind_class(cat->kind) == EV_HOST)
         place_on_host(k, &ev, rank);

@@ -19,7 +19,7 @@ static int32_t small(const struct json_value *v, int32_t none)
 
 static uint32_t text_id(struct kineto *k, enum kineto_slot slot)
 {
-    return json_intern(&k->v[slot], &k->d->strings, &k->scratch, &k->feed.scan.repairs.bytes);
+    return json_intern(&k->v[slot], &k->d->strings, &k->scratch, &k->feed->scan.repairs.bytes);
 }
 
 /* Bytes of an element, as c10 calls its types; 0 unknown. */
@@ -203,13 +203,36 @@ void kineto_cats_init(struct kineto *k)
     json_keys_init(&k->cats, k->cat_rows);
 }
 
+static bool lower(const char *s, size_t n, char low[32])
+{
+    for (size_t i = 0; i < n && n <= 32; i++)
+        low[i] = (char)(s[i] >= 'A' && s[i] <= 'Z' ? s[i] | 32 : s[i]);
+    return n <= 32;
+}
+
 const struct kineto_cat *kineto_cat_find(struct kineto *k, const struct json_value *cat)
 {
     char low[32];
-    if (cat->type != JSON_STRING || cat->n > sizeof low)
+    if (cat->type != JSON_STRING || !lower(cat->s, cat->n, low))
         return NULL;
-    for (uint32_t i = 0; i < cat->n; i++)
-        low[i] = (char)(cat->s[i] >= 'A' && cat->s[i] <= 'Z' ? cat->s[i] | 32 : cat->s[i]);
     const struct json_key *row = json_keys_find(&k->cats, low, cat->n);
     return row ? &cats[row->slot] : NULL;
+}
+
+bool kineto_names_cat(const char *text, size_t n)
+{
+    static const char key[] = "\"cat\"";
+    char low[32];
+    const char *end = text + n;
+    for (const char *p = text; (p = memmem(p, (size_t)(end - p), key, sizeof key - 1));) {
+        p += sizeof key - 1;
+        while (p < end && strchr(" :\t", *p) && *p)
+            p++;
+        const char *close = p < end && *p == '"' ? memchr(p + 1, '"', (size_t)(end - p - 1)) : NULL;
+        size_t len = close ? (size_t)(close - p - 1) : 0;
+        for (size_t i = 0; len && lower(p + 1, len, low) && i < sizeof cats / sizeof *cats; i++)
+            if (strlen(cats[i].name) == len && memcmp(cats[i].name, low, len) == 0)
+                return true;
+    }
+    return false;
 }

@@ -9,7 +9,7 @@
 static const char magic[16] = "SQLite format 3";
 
 /* A path as a URI of SQLite; "immutable" also keeps it from looking for a journal. */
-static sqlite3 *open_immutable(const char *path)
+sqlite3 *sqlin_open_immutable(const char *path)
 {
     char uri[3 * 4096 + 32] = "file:", *to = uri + 5;
     if (strlen(path) >= 4096)
@@ -28,7 +28,7 @@ static sqlite3 *open_immutable(const char *path)
     return NULL;
 }
 
-static bool is_database(const struct input *in)
+bool sqlin_is_database(const struct input *in)
 {
     return in->nhead >= sizeof magic && memcmp(in->head, magic, sizeof magic) == 0;
 }
@@ -44,9 +44,9 @@ static bool has(sqlite3 *db, const char *table)
 
 enum sniffed sqlin_sniff(const struct input *in, const char *const *tables)
 {
-    if (!is_database(in))
+    if (!sqlin_is_database(in))
         return SNIFF_NO;
-    sqlite3 *db = open_immutable(in->path);
+    sqlite3 *db = sqlin_open_immutable(in->path);
     bool all = db != NULL;
     for (; all && *tables; tables++)
         all = has(db, *tables);
@@ -66,7 +66,7 @@ static uint32_t big32(const unsigned char *p)
 }
 
 /* SQLite notices a missing tail only when it comes to read it; the header says at once how long the file was. */
-static bool is_whole(const struct input *in, struct err *e)
+bool sqlin_is_whole(const struct input *in, struct err *e)
 {
     struct stat st;
     if (in->nhead < 100 || stat(in->path, &st) != 0)
@@ -83,9 +83,9 @@ static bool is_whole(const struct input *in, struct err *e)
 bool sqlin_open(struct sqlin *q, struct input *in, const char *what, struct tracedata *d, struct err *e)
 {
     *q = (struct sqlin){.what = what, .r = rows_start(d, in->path, e)};
-    if (!is_whole(in, e))
+    if (!sqlin_is_whole(in, e))
         return false;
-    q->db = open_immutable(in->path);
+    q->db = sqlin_open_immutable(in->path);
     if (!q->db || sqlite3_exec(q->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) != SQLITE_OK)
         return fail(e, ERR_FAIL, "%s: an SQLite database that cannot be read: %s", in->path, q->db ? sqlite3_errmsg(q->db) : "cannot open");
     return true;

@@ -14,6 +14,11 @@ struct sqlin {
     struct rows r;
 };
 
+/* The pieces, for importers that do without the rest. */
+bool sqlin_is_database(const struct input *in);
+sqlite3 *sqlin_open_immutable(const char *path);            /* NULL: cannot */
+bool sqlin_is_whole(const struct input *in, struct err *e); /* not cut, by what its header says */
+
 /* YES when the database holds every one of the tables or views; NO also for what cannot be read. */
 enum sniffed sqlin_sniff(const struct input *in, const char *const *tables);
 bool sqlin_sniff_like(const struct input *in, const char *glob); /* a table of such a name */
