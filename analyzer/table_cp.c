@@ -52,6 +52,13 @@ static size_t key_at(struct look *x, uint32_t rank, const struct cp_place *p, co
     return at;
 }
 
+/* Valid until the next key is made. */
+static struct sum *sum_at(struct look *x, uint32_t rank, const struct cp_place *p, const char *kind)
+{
+    size_t at = key_at(x, rank, p, kind);
+    return &x->v[at];
+}
+
 /* Of a collective that is no part of the layer's own exchanges: its operation. */
 static const char *operation(const struct look *x, const struct event *ev)
 {
@@ -137,7 +144,7 @@ static int64_t or_zero(int64_t v)
 static void take_batch(struct look *x, uint32_t rank, const struct cp_place *p, const char *mark)
 {
     struct cp_place whole = {.layer = -1, .microbatch = p->microbatch};
-    struct sum *s = &x->v[key_at(x, rank, &whole, "batch")];
+    struct sum *s = sum_at(x, rank, &whole, "batch");
     int64_t work = mark_value(mark, "work"), cp = mark_value(mark, "cp");
     s->marks++;
     s->work += work > 0 && cp > 0 ? work / cp : 0;
@@ -151,7 +158,7 @@ static void take_cache(struct look *x, uint32_t rank, const struct cp_place *p, 
     struct cp_place whole = {.layer = -1, .microbatch = p->microbatch};
     const char *name = strstr(mark, " name=");
     name = name ? name + 6 : "";
-    struct sum *s = &x->v[key_at(x, rank, &whole, arena_printf(&a, "cache %.*s", (int)strcspn(name, " "), name))];
+    struct sum *s = sum_at(x, rank, &whole, arena_printf(&a, "cache %.*s", (int)strcspn(name, " "), name));
     int64_t hits = or_zero(mark_value(mark, "hits")), misses = or_zero(mark_value(mark, "misses"));
     misses += or_zero(mark_value(mark, "rebuilds")) + or_zero(mark_value(mark, "uncached"));
     s->cache = true;
@@ -172,7 +179,7 @@ static void take_host(struct look *x, uint32_t rank)
         const char *name = trace_string(x->f, ev->name);
         struct cp_place p = cpwalk_place(&x->walk, r->ev[i]), self = {.layer = -1, .microbatch = marked_number(name, MARK_MICROBATCH)};
         if (self.microbatch >= 0 && ev->end > ev->start) {
-            struct sum *s = &x->v[key_at(x, rank, &self, "batch")];
+            struct sum *s = sum_at(x, rank, &self, "batch");
             s->calls++;
             s->time += ivl_within(r->window, ev->start, ev->end);
         }

@@ -177,6 +177,67 @@ TEST(the_outermost_range_holds_all_work)
     }
 }
 
+enum { SPAN = 200, RANGES = 8, LAUNCHES = 12 };
+
+struct drawn {
+    int64_t start[RANGES], end[RANGES];                   /* of range rN */
+    int64_t call[LAUNCHES], from[LAUNCHES], to[LAUNCHES]; /* launches and their kernels */
+};
+
+static struct drawn draw(struct maker *m)
+{
+    struct drawn d;
+    for (int i = 0; i < RANGES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "r%c", 'a' + i);
+        d.start[i] = (int64_t)rnd(SPAN);
+        d.end[i] = d.start[i] + 2 + (int64_t)rnd(80);
+        make_range(m, "", name, rnd(2) ? RANGE_PUSH_POP : RANGE_START_END, 1, d.start[i], d.end[i]);
+    }
+    for (int i = 0; i < LAUNCHES; i++) {
+        d.call[i] = (int64_t)rnd(SPAN);
+        d.from[i] = d.call[i] + 1 + (int64_t)rnd(60);
+        d.to[i] = d.from[i] + (int64_t)rnd(30);
+        make_launched(m, "k", 1, 1, d.call[i], d.from[i], d.to[i]);
+    }
+    return d;
+}
+
+/* ns of device work launched inside range r, counted one by one. */
+static int64_t counted(const struct drawn *d, int r)
+{
+    int64_t n = 0;
+    for (int64_t k = 0; k < 2 * SPAN; k++) {
+        bool busy = false;
+        for (int i = 0; i < LAUNCHES; i++)
+            busy |= d->call[i] >= d->start[r] && d->call[i] + 1 <= d->end[r] && d->from[i] <= k && k < d->to[i];
+        n += busy;
+    }
+    return n;
+}
+
+/* However ranges of both flavours lie across each other. */
+TEST(device_work_matches_a_bitmap)
+{
+    PROP(300)
+    {
+        struct maker m = maker("bitmap");
+        tracedata_meta(&m.d, "source_format", "cpscope");
+        struct drawn d = draw(&m);
+        struct opened x = open_ranges(&m, NULL);
+        int seen = 0;
+        for (size_t i = 0; i < x.s.nrows; i++) {
+            const char *path = text_of(&x.s, i, "path");
+            int r = path[strlen(path) - 1] - 'a';
+            seen++;
+            assert_int_equal(cell_of(&x.s, i, "host_ns"), d.end[r] - d.start[r]);
+            assert_int_equal(cell_of(&x.s, i, "gpu_ns"), counted(&d, r));
+        }
+        assert_int_equal(seen, RANGES);
+        close_ranges(&x);
+    }
+}
+
 UNIT_MAIN(UNIT(numbers_include_inner_ranges), UNIT(domains_nest_apart_and_threads_too), UNIT(start_end_ranges_stand_apart),
           UNIT(start_end_ranges_may_overlap_themselves), UNIT(numbers_of_names_are_dropped_unless_asked_for), UNIT(syncs_are_counted_where_they_lie),
-          UNIT(kernels_of_one_launch_all_count), UNIT(the_outermost_range_holds_all_work))
+          UNIT(kernels_of_one_launch_all_count), UNIT(the_outermost_range_holds_all_work), UNIT(device_work_matches_a_bitmap))

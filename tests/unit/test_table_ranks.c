@@ -1,0 +1,135 @@
+/* test_table_ranks.c - clocks of ranks, waiting, and who came last. */
+#include "range_maker.h"
+
+/* A file of one rank: calls that end at `ends` and take `ns`, seen by a clock that is `offset` ahead. */
+static struct maker rank_file(const char *name, int32_t rank, const int64_t *ends, const int64_t *ns, int n, int64_t offset)
+{
+    struct maker m = maker(name);
+    m.rank = rank;
+    m.d.t0 = 1000000;
+    for (int i = 0; i < n; i++)
+        make_comm(&m, "cp", "all_gather", 0, ends[i] - ns[i] + offset, ends[i] + offset, i, 2, 8);
+    return m;
+}
+
+static void open_both(struct maker *a, struct maker *b, struct trace *t)
+{
+    static const struct trace_opts all = {.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .span = "all"};
+    const char *paths[] = {a->path, b->path};
+    struct err e = {0};
+    make_file(a);
+    make_file(b);
+    assert_ok(trace_open(paths, 2, &all, t, &e), &e);
+    unlink(a->path);
+    unlink(b->path);
+}
+
+/* HTA and others call the rank with the long collective slow: it is the one that waits (NVIDIA/nccl#460). */
+TEST(the_shortest_came_last)
+{
+    struct maker a = rank_file("a", 0, (int64_t[]){100, 200, 300, 400}, (int64_t[]){50, 10, 60, 20}, 4, 0);
+    struct maker b = rank_file("b", 1, (int64_t[]){103, 201, 300, 400}, (int64_t[]){10, 40, 20, 20}, 4, 7000);
+    struct trace t;
+    struct table s;
+    open_both(&a, &b, &t);
+    make_table(&t, "ranks", NULL, &s);
+    assert_int_equal(s.nrows, 2);
+    assert_int_equal(cell_of(&s, 0, "last_arrivals"), 1);
+    assert_int_equal(cell_of(&s, 1, "last_arrivals"), 2); /* of equal ones nobody is last */
+    assert_int_equal(cell_of(&s, 0, "comm_wait_ns"), 40 + 40);
+    assert_int_equal(cell_of(&s, 1, "comm_wait_ns"), 30);
+    assert_string_equal(text_of(&s, 1, "last_at"), "cp all_gather");
+    assert_int_equal(cell_of(&s, 0, "offset_ns"), 0);
+    assert_int_equal(cell_of(&s, 1, "offset_ns"), 7000); /* lower median of 7003 7001 7000 7000 */
+    assert_int_equal(cell_of(&s, 1, "residual_ns"), 0);  /* of 3 1 0 0 */
+    assert_string_equal(text_of(&s, 0, "host"), "host");
+    assert_non_null(strstr(s.notes[0], "offsets are estimated"));
+    table_free(&s);
+    trace_close(&t);
+}
+
+TEST(the_residual_is_what_alignment_leaves)
+{
+    struct maker a = rank_file("c", 0, (int64_t[]){100, 200, 300}, (int64_t[]){10, 10, 10}, 3, 0);
+    struct maker b = rank_file("d", 1, (int64_t[]){104, 200, 297}, (int64_t[]){11, 11, 11}, 3, -500);
+    struct trace t;
+    struct table s;
+    open_both(&a, &b, &t);
+    make_table(&t, "ranks", NULL, &s);
+    assert_int_equal(cell_of(&s, 1, "offset_ns"), -500);
+    assert_int_equal(cell_of(&s, 1, "residual_ns"), 3); /* of 4 0 3 */
+    table_free(&s);
+    trace_close(&t);
+}
+
+/* One file has one clock, whatever the ends say. */
+TEST(ranks_of_one_file_share_its_clock)
+{
+    struct maker m = maker("one");
+    struct trace t;
+    struct table s;
+    for (m.rank = 0; m.rank < 2; m.rank++)
+        make_comm(&m, "cp", "all_gather", m.rank, 10, 30 + 5 * m.rank, 1, 2, 8);
+    make_open(&m, NULL, &t);
+    make_table(&t, "ranks", NULL, &s);
+    assert_int_equal(cell_of(&s, 1, "offset_ns"), 0);
+    assert_int_equal(cell_of(&s, 1, "residual_ns"), 5);
+    assert_int_equal(cell_of(&s, 0, "last_arrivals"), 1);
+    table_free(&s);
+    trace_close(&t);
+}
+
+/* The same rank twice is two runs: never matched with each other. */
+TEST(two_runs_are_kept_apart)
+{
+    struct maker a = rank_file("e", 0, (int64_t[]){100}, (int64_t[]){10}, 1, 0);
+    struct maker b = rank_file("f", 0, (int64_t[]){100}, (int64_t[]){20}, 1, 50);
+    struct trace t;
+    struct table s;
+    open_both(&a, &b, &t);
+    make_table(&t, "ranks", NULL, &s);
+    assert_int_equal(s.nrows, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(cell_of(&s, i, "offset_ns"), 0); /* each the first of its run */
+        assert_true(is_absent(&s, i, "comm_wait_ns") && is_absent(&s, i, "last_arrivals"));
+    }
+    table_free(&s);
+    trace_close(&t);
+}
+
+/* No alignment without something to align by (attention-gym#487). */
+TEST(unmatched_clocks_are_not_compared)
+{
+    struct maker a = rank_file("g", 0, (int64_t[]){100, 200}, (int64_t[]){10, 10}, 2, 0);
+    struct maker b = rank_file("h", 1, (int64_t[]){100}, (int64_t[]){20}, 1, 50);
+    struct trace t;
+    struct table s;
+    open_both(&a, &b, &t);
+    make_table(&t, "ranks", NULL, &s);
+    assert_int_equal(cell_of(&s, 0, "offset_ns"), 0);
+    assert_true(is_absent(&s, 1, "offset_ns") && is_absent(&s, 1, "residual_ns"));
+    table_free(&s);
+    trace_close(&t);
+}
+
+/* Several devices under one unknown rank: which of them came last is not this table's to say. */
+TEST(a_rank_of_several_devices_in_one_call)
+{
+    struct maker m = maker("several");
+    struct trace t;
+    struct table s;
+    m.rank = -1;
+    make_comm(&m, "cp", "all_gather", 0, 10, 30, 1, 2, 8);
+    make_comm(&m, "cp", "all_gather", 1, 20, 30, 1, 2, 8);
+    make_open(&m, NULL, &t);
+    make_table(&t, "ranks", NULL, &s);
+    assert_int_equal(s.nrows, 1);
+    assert_int_equal(cell_of(&s, 0, "comm_wait_ns"), 10);
+    assert_true(is_absent(&s, 0, "last_arrivals"));
+    assert_true(real_of(&s, 0, "busy_pct") == 100);
+    table_free(&s);
+    trace_close(&t);
+}
+
+UNIT_MAIN(UNIT(the_shortest_came_last), UNIT(the_residual_is_what_alignment_leaves), UNIT(ranks_of_one_file_share_its_clock),
+          UNIT(two_runs_are_kept_apart), UNIT(unmatched_clocks_are_not_compared), UNIT(a_rank_of_several_devices_in_one_call))
