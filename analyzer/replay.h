@@ -78,7 +78,7 @@ struct replay_edge {
 bool replay_edge(const struct replay *r, uint32_t instant, size_t k, struct replay_edge *x);
 int64_t replay_measured(const struct replay *r, uint32_t instant);
 
-void replay_build(const struct trace *t, struct replay *r);
+void replay_build(const struct trace *t, enum site_by by, struct replay *r); /* by: how places that wait are told apart */
 void replay_free(struct replay *r);
 
 /* ---- the same with a change ---- */

@@ -8,7 +8,7 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     (void)args;
     struct replay r;
     struct path p;
-    replay_build(t, &r);
+    replay_build(t, SITE_FUNCTION, &r);
     critical_path(&r, &p);
     bool any = p.window_ns > 0;
     for (size_t i = 0; i < p.n; i++) {

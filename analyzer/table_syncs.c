@@ -1,15 +1,16 @@
 /* table_syncs.c - where the host waits for the device: one row per rank, call site, API and class. */
 #include "analyzer/groups.h"
+#include "analyzer/recover.h"
 #include "analyzer/syncs.h"
-#include "analyzer/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANK, SITE, API, CLASS, COUNT, BLOCKED, STALL, BUBBLE, DID_BLOCK, PER_STEP };
+enum { RANK, SITE, API, CLASS, COUNT, BLOCKED, STALL, BUBBLE, DID_BLOCK, PER_STEP, BACKEND, TRACE, RECOVERABLE };
 
 struct sum {
     int64_t count, blocked, stall, bubble, did, known_did, devices;
+    int64_t recoverable; /* -1: not replayed */
 };
 
 static void fill_row(const struct trace *t, const struct waits *w, const uint32_t key[4], const struct sum *s, bool op, struct table *out)
@@ -25,6 +26,7 @@ static void fill_row(const struct trace *t, const struct waits *w, const uint32_
     if (s->devices == s->count) {
         row[STALL] = cell_int(s->stall);
         row[BUBBLE] = cell_int(s->bubble);
+        row[RECOVERABLE] = cell_id(s->recoverable);
     }
     if (s->known_did == s->count)
         row[DID_BLOCK] = cell_int(s->did);
@@ -64,7 +66,20 @@ static void sum_up(const struct waits *w, struct groups *g, struct sum **sums)
         s->did += v->did_block == 1;
         s->known_did += v->did_block >= 0;
         s->devices += v->has_device;
+        s->recoverable = -1;
     }
+}
+
+/* What each row's place gives back, as far as it was replayed. */
+static void recover(const struct replay *r, const struct groups *g, struct sum *sums, struct table *out)
+{
+    struct recoveries x;
+    recover_find(r, &x);
+    for (size_t i = 0; i < g->n; i++)
+        sums[i].recoverable = recover_of(&x, g->key[i][0], g->key[i][1], g->key[i][2], (int)g->key[i][3]);
+    if (x.replayed < x.sites)
+        table_note(out, "recoverable_ns: the %zu places with the largest bubbles were replayed, of %zu", x.replayed, x.sites);
+    recover_free(&x);
 }
 
 static bool parse_ledger(const char *text, bool *op, struct err *e)
@@ -80,20 +95,23 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     bool op;
     if (!parse_ledger(o ? o->ledger : NULL, &op, e) || !site_by_parse(o ? o->by : NULL, &by, e))
         return false;
-    struct waits w;
+    struct replay r = {0};
     struct groups g = {0};
     struct sum *sums = NULL;
-    op ? waits_find_ops(t, by, &w) : waits_find(t, by, &w);
-    sum_up(&w, &g, &sums);
+    const struct waits *w = &r.waits;
+    op ? waits_find_ops(t, by, &r.waits) : replay_build(t, by, &r);
+    sum_up(w, &g, &sums);
+    if (!op)
+        recover(&r, &g, sums, out);
     for (size_t i = 0; i < g.n; i++)
-        fill_row(t, &w, g.key[i], &sums[i], op, out);
+        fill_row(t, w, g.key[i], &sums[i], op, out);
     table_sort_by(out, by_cost);
     table_note(out, "ledger: %s",
                op ? "op, framework operators that read the device back; blocked_ns is self time" : "wait, outermost host-blocking API calls");
-    bool recorded = w.recorded;
+    bool recorded = w->recorded;
     free(sums);
     groups_free(&g);
-    waits_free(&w);
+    replay_free(&r);
     return recorded || fail(e, ERR_UNDECIDED, "%s: no %s were recorded", t->files[0].name, op ? "framework operators" : "API calls of the host");
 }
 
@@ -123,7 +141,8 @@ const struct table_desc table_syncs = {
             {"did_block", UNIT_COUNT, .what = "calls that found the device at work; op ledger: operators that enclose a blocking call"},
             {"per_step", UNIT_REAL, .what = "count divided by the complete steps of the rank"},
             COLUMNS_SOURCE,
-            {"recoverable_ns", UNIT_NS, .what = "what a replay without the site gains"},
+            {"recoverable_ns", UNIT_NS,
+             .what = "what a replay gains in which no rank waits there; at most bubble_ns; empty beyond the 20 largest bubbles"},
             {0},
         },
     .worst = "blocked_ns",

@@ -85,7 +85,7 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     struct touched n;
     if (!t->nlanes)
         return fail(e, ERR_UNDECIDED, "%s: no device rows to replay", t->files[0].name);
-    replay_build(t, &r);
+    replay_build(t, SITE_FUNCTION, &r);
     struct outcome o = {.r = &r};
     bool ok = scenario_make(&r, args ? args : &none, &a, &o.s, &n, e);
     if (ok) {
