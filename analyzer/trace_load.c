@@ -31,6 +31,16 @@ static bool is_candidate(const char *name)
     return *name != '.';
 }
 
+/* A report whose export lies beside it: the same trace twice. */
+static bool has_export(const char *path)
+{
+    struct arena a = {0};
+    struct stat st;
+    bool there = ends_with(path, ".nsys-rep") && stat(arena_printf(&a, "%.*s.sqlite", (int)(strlen(path) - 9), path), &st) == 0;
+    arena_free(&a);
+    return there;
+}
+
 static bool recognised(const char *path)
 {
     struct err none = {0};
@@ -58,7 +68,7 @@ static bool add_folder(struct trace *t, struct paths *p, const char *folder, str
     for (struct dirent *d; (d = readdir(dir));) {
         const char *path = arena_printf(&t->arena, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", d->d_name);
         struct stat st;
-        if (is_candidate(d->d_name) && stat(path, &st) == 0 && S_ISREG(st.st_mode) && recognised(path))
+        if (is_candidate(d->d_name) && stat(path, &st) == 0 && S_ISREG(st.st_mode) && !has_export(path) && recognised(path))
             ARRAY_PUSH(p->v, p->n, p->cap, path);
     }
     closedir(dir);

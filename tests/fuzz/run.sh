@@ -17,11 +17,13 @@ trap 'rm -rf "$work"' EXIT
 seeds() {
     mkdir -p "$1"
     case $2 in
-    kineto) cp tests/data/import_kineto/* "$1" ;;
-    nsys) for f in tests/data/import_nsys/*.sql; do
-            { echo "PRAGMA page_size = 512;"; cat "$f"; } | sqlite3 "$1/$(basename "$f" .sql).db"
-        done ;;
     tracefile) "$build/seed" "$1" ;;
+    *) for f in tests/data/import_"$2"/*; do
+            case $f in
+            *.sql) { echo "PRAGMA page_size = 512;"; cat "$f"; } | sqlite3 "$1/$(basename "$f" .sql).db" ;;
+            *) cp "$f" "$1" ;;
+            esac
+        done ;;
     esac
 }
 
