@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-enum comm_function { COMM_ALL_GATHER, COMM_ALL_TO_ALL, COMM_ALL_TO_ALL_V, COMM_REDUCE_SCATTER, COMM_ALL_REDUCE, COMM_NFUNCTIONS };
+enum comm_function { COMM_ALL_GATHER, COMM_ALL_TO_ALL, COMM_ALL_TO_ALL_V, COMM_REDUCE_SCATTER, COMM_ALL_REDUCE, COMM_SEND_RECV, COMM_NFUNCTIONS };
 enum comm_dtype { COMM_BYTE, COMM_F32, COMM_F64 };
 
 /* One rank's part of a collective. */
@@ -21,6 +21,7 @@ struct collective {
     void *recv;
     int64_t n;       /* elements: of one block; of the whole buffer for ALL_REDUCE; unused for ALL_TO_ALL_V */
     int64_t *splits; /* ALL_TO_ALL_V: size send lengths, then size receive lengths, in bytes; the backend frees it */
+    int to, from;    /* SEND_RECV: ranks, -1 none */
 };
 
 struct comm_ops {

@@ -8,7 +8,7 @@
 
 static const char *const functions[COMM_NFUNCTIONS] = {
     [COMM_ALL_GATHER] = "all_gather",         [COMM_ALL_TO_ALL] = "all_to_all", [COMM_ALL_TO_ALL_V] = "all_to_all_v",
-    [COMM_REDUCE_SCATTER] = "reduce_scatter", [COMM_ALL_REDUCE] = "all_reduce",
+    [COMM_REDUCE_SCATTER] = "reduce_scatter", [COMM_ALL_REDUCE] = "all_reduce", [COMM_SEND_RECV] = "send_recv",
 };
 
 /* ---- worlds and handles ---- */
@@ -137,6 +137,8 @@ static void enqueue(struct comm *c, struct stream *s, int64_t bytes_sent, struct
     a.sequence = c->sequence++;
     a.bytes = bytes_sent;
     a.group_size = comm_size(c);
+    if (x.function == COMM_SEND_RECV)
+        a.peer = x.to >= 0 ? x.to : x.from;
     c->world->backend->ops->enqueue(c, s, &a, &x);
 }
 
@@ -181,4 +183,11 @@ void comm_all_reduce_f32(struct comm *c, struct stream *s, float *buf, int64_t n
 void comm_all_reduce_f64(struct comm *c, struct stream *s, double *buf, int64_t n)
 {
     enqueue(c, s, ring_bytes(c, n * (int64_t)sizeof *buf), (struct collective){COMM_ALL_REDUCE, COMM_F64, buf, buf, n, NULL});
+}
+
+void comm_send_recv(struct comm *c, struct stream *s, const void *send, int to, void *recv, int from, size_t bytes)
+{
+    enqueue(
+        c, s, to >= 0 && to != c->rank ? (int64_t)bytes : 0,
+        (struct collective){.function = COMM_SEND_RECV, .dtype = COMM_BYTE, .send = send, .recv = recv, .n = (int64_t)bytes, .to = to, .from = from});
 }

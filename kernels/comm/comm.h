@@ -40,6 +40,10 @@ void comm_reduce_scatter_f32(struct comm *c, struct stream *s, const float *send
 /* In place. Sent: 2 (size-1)/size of the buffer, as a ring would. */
 void comm_all_reduce_f32(struct comm *c, struct stream *s, float *buf, int64_t n);
 void comm_all_reduce_f64(struct comm *c, struct stream *s, double *buf, int64_t n);
+/* Point to point, the two halves at once: my `send` (bytes) to rank `to`, into `recv` what rank `from` sends me; -1: no
+ * such half. Only the ranks named wait for each other, in the order of their calls. send and recv must not overlap.
+ * Sent: bytes when there is a `to` other than me. */
+void comm_send_recv(struct comm *c, struct stream *s, const void *send, int to, void *recv, int from, size_t bytes);
 /* Host-side: returns when all ranks are here. No event; for start-up and shut-down only. */
 void comm_barrier(struct comm *c);
 

@@ -9,8 +9,11 @@
  *
  * All-reduce cuts the buffer into a slice per rank: each rank adds its own slice over all ranks in rank order, in place (no
  * other rank reads that slice), and fetches the others' after one more gate.
+ *
+ * Point to point passes no gate: a message lies in the mailbox of its sender and receiver.
  */
 #include "kernels/comm/backend.h"
+#include "kernels/comm/mailbox.h"
 #include "kernels/device/park.h"
 
 #include <assert.h>
@@ -35,6 +38,8 @@ struct group { /* what the ranks of one communicator share */
     bool *opened; /* by rank */
     struct gate gates[NGATES];
     const struct collective **posts; /* by rank; valid between the gates */
+    struct mailbox *boxes;           /* [from][to] */
+    int size;
 };
 
 struct shared { /* comm_world.impl */
@@ -185,6 +190,8 @@ static int64_t received(const struct member *m, const struct collective *x)
         for (int r = 0; r < m->size; r++)
             total += x->splits[m->size + r];
         return total;
+    case COMM_SEND_RECV:
+        return x->from < 0 ? 0 : x->n;
     default:
         return x->n * element;
     }
@@ -206,23 +213,41 @@ static void member_drop(struct member *m)
         free(m);
 }
 
-static void run(void *args)
+/* Puts the own message where its receiver finds it, takes the one for me, then waits until mine has been taken. */
+static bool send_recv(const struct member *m, const struct collective *x)
+{
+    struct mailbox *out = x->to < 0 ? NULL : &m->group->boxes[m->rank * m->size + x->to];
+    if (out)
+        mail_post(out, x->send);
+    bool ok = x->from < 0 || mail_take(&m->group->boxes[x->from * m->size + m->rank], x->recv, (size_t)x->n);
+    if (out)
+        mail_wait(out);
+    return ok;
+}
+
+static bool collect(const struct member *m, const struct collective *x)
 {
     static void (*const transfers[])(const struct member *, const struct collective *) = {[COMM_ALL_GATHER] = all_gather,
                                                                                           [COMM_ALL_TO_ALL] = all_to_all,
                                                                                           [COMM_ALL_TO_ALL_V] = all_to_all_v,
                                                                                           [COMM_REDUCE_SCATTER] = reduce_scatter,
                                                                                           [COMM_ALL_REDUCE] = all_reduce};
+    m->group->posts[m->rank] = x;
+    if (!gate_pass(&m->group->gates[GATE_POSTED], m->size))
+        return false;
+    assert(agree(m, x) && "all ranks make the same call");
+    transfers[x->function](m, x);
+    gate_pass(&m->group->gates[GATE_LEFT], m->size);
+    return true;
+}
+
+static void run(void *args)
+{
     struct task *t = args;
     struct member *m = t->member;
-    m->group->posts[m->rank] = &t->x;
-    if (gate_pass(&m->group->gates[GATE_POSTED], m->size)) {
-        assert(agree(m, &t->x) && "all ranks make the same call");
-        transfers[t->x.function](m, &t->x);
-        gate_pass(&m->group->gates[GATE_LEFT], m->size);
-    } else if (received(m, &t->x)) {
+    bool ok = t->x.function == COMM_SEND_RECV ? send_recv(m, &t->x) : collect(m, &t->x);
+    if (!ok && received(m, &t->x))
         memset(t->x.recv, 0, (size_t)received(m, &t->x));
-    }
     free(t->x.splits);
     member_drop(m);
 }
@@ -263,6 +288,7 @@ static void group_free(struct group *g)
         return;
     free(g->opened);
     free(g->posts);
+    free(g->boxes);
     free(g);
 }
 
@@ -281,6 +307,8 @@ static void group_break(struct group *g)
 {
     gate_break(&g->gates[GATE_POSTED]);
     gate_break(&g->gates[GATE_HOST]);
+    for (int i = 0; i < g->size * g->size; i++)
+        mail_break(&g->boxes[i]);
 }
 
 static void world_abort(struct comm_world *w)
@@ -301,7 +329,9 @@ static struct group *group_new(const char *name, int size)
     g->name = name;
     g->opened = calloc((size_t)size, sizeof *g->opened);
     g->posts = calloc((size_t)size, sizeof *g->posts);
-    if (g->opened && g->posts)
+    g->boxes = calloc((size_t)size * (size_t)size, sizeof *g->boxes);
+    g->size = size;
+    if (g->opened && g->posts && g->boxes)
         return g;
     group_free(g);
     return NULL;

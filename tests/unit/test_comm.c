@@ -271,4 +271,81 @@ TEST(reductions_add_in_rank_order)
     run_on_all(reduce_main);
 }
 
-UNIT_MAIN(UNIT(all_gather_is_in_rank_order), UNIT(all_to_all_transposes), UNIT(all_to_all_v_takes_uneven_splits), UNIT(reductions_add_in_rank_order))
+/* ---- point to point ---- */
+
+/* Around the ring by a distance that the round draws (0: to myself), all ranks at once. */
+static bool ring_main(int rank, void *ctx, struct err *e)
+{
+    struct rank r;
+    bool ok = open_rank(&r, ctx, rank, e);
+    for (int round = 0; ok && round < ROUNDS; round++) {
+        int64_t n = split_of(99, 99, round);
+        int distance = (int)split_of(98, 98, round) % r.size, from = (rank + r.size - distance) % r.size;
+        fill_bytes(&r, n, round);
+        comm_send_recv(r.c, r.s, r.send, (rank + distance) % r.size, r.recv, from, (size_t)n);
+        const unsigned char *got = received(&r, n);
+        ok = check(holds(&got, from, round, 0, n), e, "send_recv", rank, round);
+    }
+    close_rank(&r);
+    return ok;
+}
+
+/* One message handed on from rank 0 to the last: a rank can send it only once it has it. */
+static bool chain_main(int rank, void *ctx, struct err *e)
+{
+    struct rank r;
+    bool ok = open_rank(&r, ctx, rank, e);
+    for (int round = 0; ok && round < ROUNDS; round++) {
+        int64_t n = split_of(99, 99, round);
+        if (rank == 0)
+            fill_bytes(&r, n, round);
+        else
+            comm_send_recv(r.c, r.s, NULL, -1, r.send, rank - 1, (size_t)n);
+        if (rank + 1 < r.size)
+            comm_send_recv(r.c, r.s, r.send, rank + 1, NULL, -1, (size_t)n);
+        dev_copy_async(r.s, r.recv, r.send, (size_t)n);
+        const unsigned char *got = received(&r, n);
+        ok = check(holds(&got, 0, round, 0, n), e, "send_recv in a chain", rank, round);
+    }
+    close_rank(&r);
+    return ok;
+}
+
+TEST(send_recv_goes_around)
+{
+    run_on_all(ring_main);
+}
+
+TEST(send_recv_hands_on)
+{
+    run_on_all(chain_main);
+}
+
+/* Rank 1 fails before it sends; the others, who wait for each other around the ring, end with zeros or with their data. */
+static bool broken_main(int rank, void *ctx, struct err *e)
+{
+    struct rank r;
+    bool ok = open_rank(&r, ctx, rank, e);
+    if (ok && rank == 1) {
+        close_rank(&r);
+        return fail(e, ERR_FAIL, "rank 1 gives up");
+    }
+    for (int round = 0; ok && round < 20; round++)
+        comm_send_recv(r.c, r.s, r.send, (rank + 1) % r.size, r.recv, (rank + r.size - 1) % r.size, 100);
+    close_rank(&r);
+    return ok;
+}
+
+TEST(send_recv_of_a_broken_world_ends)
+{
+    for (int i = 0; i < 20; i++) {
+        struct err e = {0};
+        struct job j = {comm_world_open("threads", 4, &e), 4};
+        assert_false(ranks_run(4, broken_main, &j, &e));
+        assert_string_equal(e.msg, "rank 1 gives up");
+        comm_world_close(j.world);
+    }
+}
+
+UNIT_MAIN(UNIT(all_gather_is_in_rank_order), UNIT(all_to_all_transposes), UNIT(all_to_all_v_takes_uneven_splits), UNIT(reductions_add_in_rank_order),
+          UNIT(send_recv_goes_around), UNIT(send_recv_hands_on), UNIT(send_recv_of_a_broken_world_ends))
