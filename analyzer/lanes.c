@@ -1,9 +1,9 @@
 /* lanes.c - good, selected rows sorted into ranks, threads and lanes.
  *
- * Two passes over a file's rows: the first finds which ranks and (rank, device) pairs there are and counts, the second
- * deals the row numbers out. Sorting is by radix, so all of it is linear.
+ * Two passes over a file's rows: the first finds the extent and what is impossible, the second deals the row numbers out
+ * to their ranks and (rank, device) pairs. Sorting is linear (rowsort.h), and so is all of it.
  */
-#include "analyzer/sortkey.h"
+#include "analyzer/rowsort.h"
 #include "analyzer/trace_build.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 
 static const int64_t longest = INT64_C(3600000000000); /* an hour; no row of a trace lasts longer in earnest */
 
-/* A small sorted set of keys with the number of rows under each. */
+/* A small sorted set of keys with the rows under each. */
 struct bucket {
     int64_t key;
-    size_t n, bad;
-    uint32_t *at; /* where the next row number goes */
+    size_t n, cap, bad;
+    uint32_t *v;
 };
 
 struct buckets {
@@ -65,11 +65,24 @@ bool row_is_bad(const struct trace_file *f, const struct event *ev)
     return at_zero && f->end - ev->start > longest;
 }
 
-/* What is there, before any selection. Zero starts are judged by the extent, so the extent comes first. */
-static void survey(struct build *b, struct trace_file *f)
+/* Once more, with the extent known: zero starts are judged by it. */
+static void judge_zeros(struct trace_file *f)
 {
-    struct arena *a = &b->t->arena;
+    f->start = INT64_MAX;
+    f->bad_rows = 0;
+    for (size_t i = 0; i < f->d.n; i++) {
+        if (row_is_bad(f, &f->d.ev[i]))
+            f->bad_rows++;
+        else if (f->d.ev[i].start < f->start)
+            f->start = f->d.ev[i].start;
+    }
+}
+
+/* What is there, before any selection. */
+static void survey(struct build *b, struct trace_file *f, struct arena *a)
+{
     uint8_t *class = arena_array(a, uint8_t, f->d.strings.n + 1);
+    bool at_zero = false;
     f->class = class;
     f->start = INT64_MAX, f->end = INT64_MIN;
     for (size_t i = 0; i < f->d.n; i++) {
@@ -77,15 +90,16 @@ static void survey(struct build *b, struct trace_file *f)
         f->kinds |= (unsigned)ev->kind < EV_NKINDS ? 1u << ev->kind : 0;
         if ((ev->kind == EV_KERNEL || ev->kind == EV_COMM) && !class[ev->name])
             class[ev->name] = (uint8_t)kclass_of(b->patterns, trace_string(f, ev->name));
-        if (is_sane(ev) && ev->end > f->end)
-            f->end = ev->end;
-    }
-    for (size_t i = 0; i < f->d.n; i++) {
-        if (row_is_bad(f, &f->d.ev[i]))
+        if (!is_sane(ev)) {
             f->bad_rows++;
-        else if (f->d.ev[i].start < f->start)
-            f->start = f->d.ev[i].start;
+            continue;
+        }
+        f->end = ev->end > f->end ? ev->end : f->end;
+        f->start = ev->start < f->start ? ev->start : f->start;
+        at_zero |= (uint64_t)ev->start + (uint64_t)f->d.t0 == 0;
     }
+    if (at_zero)
+        judge_zeros(f);
 }
 
 /* A recording knows when it began; else the first row is the trace's start. */
@@ -102,8 +116,6 @@ struct deal {
     uint32_t file;
     struct buckets ranks, lanes; /* host rows by rank; device rows by (rank, device) */
     int64_t from, to;            /* relative to t0 */
-    struct sortkey *keys, *tmp;
-    bool device_seen;
 };
 
 static bool outside(const struct deal *d, const struct event *ev)
@@ -126,88 +138,62 @@ static struct bucket *choose(struct deal *d, const struct event *ev, bool *bad)
     return class == EV_WORK ? bucket(&d->lanes, lane_key(rank, ev->device)) : bucket(&d->ranks, rank);
 }
 
-static void count_rows(struct deal *d)
+/* Row numbers in order of the file. */
+static void deal_rows(struct deal *d)
 {
     for (size_t i = 0; i < d->f->d.n; i++) {
         bool bad = false;
         struct bucket *k = choose(d, &d->f->d.ev[i], &bad);
-        if (k)
-            bad ? k->bad++ : k->n++;
+        if (k && bad)
+            k->bad++;
+        else if (k)
+            ARRAY_PUSH(k->v, k->n, k->cap, (uint32_t)i);
     }
     for (size_t i = 0; i < d->lanes.n; i++) /* a rank may have device rows only */
         bucket(&d->ranks, d->lanes.v[i].key >> 32);
 }
 
-/* Room for the lists, then the row numbers in order of the file. */
-static void deal_rows(struct deal *d)
-{
-    struct arena *a = &d->b->t->arena;
-    for (size_t i = 0; i < d->ranks.n; i++)
-        d->ranks.v[i].at = arena_array(a, uint32_t, d->ranks.v[i].n);
-    for (size_t i = 0; i < d->lanes.n; i++)
-        d->lanes.v[i].at = arena_array(a, uint32_t, d->lanes.v[i].n);
-    for (size_t i = 0; i < d->f->d.n; i++) {
-        bool bad = false;
-        struct bucket *k = choose(d, &d->f->d.ev[i], &bad);
-        if (k && !bad)
-            *k->at++ = (uint32_t)i;
-    }
-}
-
-/* Orders runs of equal starts: by end (down or up), then by number. */
-static void order_ties(const struct event *ev, uint32_t *v, size_t n, bool longest_first)
-{
-    for (size_t i = 1; i < n; i++) {
-        uint32_t x = v[i];
-        size_t k = i;
-        for (; k && ev[v[k - 1]].start == ev[x].start; k--) {
-            int64_t p = ev[v[k - 1]].end, q = ev[x].end;
-            if (p == q || (longest_first ? p > q : p < q))
-                break;
-            v[k] = v[k - 1];
-        }
-        v[k] = x;
-    }
-}
-
-static void sort_rows(struct deal *d, uint32_t *v, size_t n, bool longest_first)
+/* The rows of a host, sorted by time, dealt out to its threads in that order. */
+static void split_threads(struct deal *d, struct trace_rank *r, const uint32_t *v)
 {
     const struct event *ev = d->f->d.ev;
-    for (size_t i = 0; i < n; i++)
-        d->keys[i] = (struct sortkey){ev[v[i]].start, v[i]};
-    sortkeys(d->keys, d->tmp, n);
-    for (size_t i = 0; i < n; i++)
-        v[i] = d->keys[i].at;
-    order_ties(ev, v, n, longest_first);
-}
-
-/* Sorts a rank's host rows by time, then stably by thread, and marks where each thread begins. */
-static void split_threads(struct deal *d, struct trace_rank *r, uint32_t *v)
-{
-    const struct event *ev = d->f->d.ev;
-    sort_rows(d, v, r->n, true);
-    size_t threads = 0;
+    struct buckets threads = {0};
     for (size_t i = 0; i < r->n; i++)
-        d->keys[i] = (struct sortkey){ev[v[i]].thread, v[i]};
-    sortkeys(d->keys, d->tmp, r->n);
-    for (size_t i = 0; i < r->n; i++) {
-        v[i] = d->keys[i].at;
-        threads += !i || ev[v[i]].thread != ev[v[i - 1]].thread;
+        bucket(&threads, ev[v[i]].thread)->n++;
+    uint32_t *rows = arena_array(&d->b->t->arena, uint32_t, r->n), *at = rows;
+    struct thread_events *th = arena_array(&d->b->t->arena, struct thread_events, threads.n);
+    for (size_t i = 0; i < threads.n; i++) {
+        struct bucket *k = &threads.v[i];
+        th[i] = (struct thread_events){(uint32_t)k->key, at, k->n};
+        k->v = at;
+        at += k->n;
     }
-    struct thread_events *th = arena_array(&d->b->t->arena, struct thread_events, threads);
+    for (size_t i = 0; i < r->n; i++)
+        *bucket(&threads, ev[v[i]].thread)->v++ = v[i];
+    r->ev = rows;
     r->threads = th;
-    for (size_t i = 0; i < r->n; i++) {
-        if (!i || ev[v[i]].thread != ev[v[i - 1]].thread)
-            th[r->nthreads++] = (struct thread_events){.thread = ev[v[i]].thread, .ev = &v[i]};
-        th[r->nthreads - 1].n++;
-    }
+    r->nthreads = threads.n;
+    free(threads.v);
 }
 
-static void finish_lane(struct deal *d, const struct bucket *k)
+static void finish_rank(struct deal *d, struct bucket *k)
 {
     struct trace *t = d->b->t;
-    uint32_t *v = k->at - k->n;
-    sort_rows(d, v, k->n, false);
+    struct trace_rank *r = &t->ranks[t->nranks];
+    *r = (struct trace_rank){.file = d->file, .rank = (int32_t)k->key, .n = k->n, .first_lane = (uint32_t)t->nlanes, .bad_rows = k->bad};
+    rowsort(d->f->d.ev, k->v, k->n, true);
+    split_threads(d, r, k->v);
+    free(k->v);
+}
+
+static void finish_lane(struct deal *d, struct bucket *k)
+{
+    struct trace *t = d->b->t;
+    uint32_t *v = arena_array(&t->arena, uint32_t, k->n);
+    rowsort(d->f->d.ev, k->v, k->n, false);
+    if (k->n)
+        memcpy(v, k->v, k->n * sizeof *v);
+    free(k->v);
     t->lanes[t->nlanes++] = (struct lane){.file = d->file,
                                           .host = (uint32_t)t->nranks,
                                           .rank = (int32_t)(k->key >> 32),
@@ -220,25 +206,13 @@ static void finish_lane(struct deal *d, const struct bucket *k)
 static void finish(struct deal *d)
 {
     struct trace *t = d->b->t;
-    size_t most = 0, lane = 0;
-    for (size_t i = 0; i < d->ranks.n; i++)
-        most = d->ranks.v[i].n > most ? d->ranks.v[i].n : most;
-    for (size_t i = 0; i < d->lanes.n; i++)
-        most = d->lanes.v[i].n > most ? d->lanes.v[i].n : most;
-    size_t cap = 0;
-    d->keys = array_grow(NULL, &cap, 2 * most + 1, sizeof *d->keys);
-    d->tmp = d->keys + most;
+    size_t lane = 0;
     for (size_t i = 0; i < d->ranks.n; i++) {
-        const struct bucket *k = &d->ranks.v[i];
-        struct trace_rank *r = &t->ranks[t->nranks];
-        *r = (struct trace_rank){
-            .file = d->file, .rank = (int32_t)k->key, .ev = k->at - k->n, .n = k->n, .first_lane = (uint32_t)t->nlanes, .bad_rows = k->bad};
-        split_threads(d, r, k->at - k->n);
-        for (; lane < d->lanes.n && d->lanes.v[lane].key >> 32 == k->key; lane++, r->nlanes++)
+        finish_rank(d, &d->ranks.v[i]);
+        for (; lane < d->lanes.n && d->lanes.v[lane].key >> 32 == d->ranks.v[i].key; lane++, t->ranks[t->nranks].nlanes++)
             finish_lane(d, &d->lanes.v[lane]);
         t->nranks++;
     }
-    free(d->keys);
 }
 
 static void *make_room(void *v, size_t *cap, size_t need, size_t element)
@@ -259,12 +233,11 @@ static bool deal_file(struct build *b, uint32_t file)
 {
     struct trace *t = b->t;
     struct deal d = {.b = b, .f = &t->files[file], .file = file};
-    survey(b, d.f);
+    survey(b, d.f, &t->arena);
     begin_at_zero(d.f);
     int64_t zero = d.f->start <= d.f->end ? d.f->start : 0;
     d.from = time_since(zero, t->opts.from);
     d.to = time_since(zero, t->opts.to);
-    count_rows(&d);
     deal_rows(&d);
     d.f->first_rank = (uint32_t)t->nranks;
     d.f->nranks = (uint32_t)d.ranks.n;

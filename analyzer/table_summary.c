@@ -32,22 +32,40 @@ enum {
     COMM_WAIT,
 };
 
+/* Which work the unions are of. */
+enum { ALL, KERNEL, COMM, COMPUTE, USEFUL_WORK, UNIONS };
+static const unsigned kinds[UNIONS] = {WORK_ANY, WORK_KERNEL, WORK_COMM, WORK_COMPUTE, WORK_USEFUL};
+
 struct sums {
     int64_t kernels, comms, streams;
     int64_t comm_ns, compute_ns, copy_ns, set_ns;
+    int64_t union_ns[UNIONS], until[UNIONS]; /* rows come by start: a union is known up to its last end */
 };
+
+static void cover(struct sums *s, struct ivlset window, enum work work, const struct event *ev, int64_t ns)
+{
+    for (int u = 0; u < UNIONS; u++) {
+        if (!(kinds[u] & work) || ev->end <= s->until[u])
+            continue;
+        s->union_ns[u] += ev->start >= s->until[u] ? ns : ivl_within(window, s->until[u], ev->end);
+        s->until[u] = ev->end;
+    }
+}
 
 static struct sums add_up(const struct trace *t, const struct lane *l, struct arena *a)
 {
     const struct trace_file *f = &t->files[l->file];
     uint8_t *seen = arena_array(a, uint8_t, f->d.nstreams);
     struct sums s = {0};
+    for (int u = 0; u < UNIONS; u++)
+        s.until[u] = INT64_MIN;
     for (size_t i = 0; i < l->n; i++) {
         const struct event *ev = &f->d.ev[l->ev[i]];
         if (!ivl_touches(l->window, ev->start, ev->end))
             continue;
         int64_t ns = ivl_within(l->window, ev->start, ev->end);
         enum work work = trace_work(f, ev);
+        cover(&s, l->window, work, ev, ns);
         s.comm_ns += work == WORK_COMM ? ns : 0;
         s.compute_ns += work == WORK_COMPUTE ? ns : 0;
         s.copy_ns += work == WORK_COPY ? ns : 0;
@@ -62,21 +80,12 @@ static struct sums add_up(const struct trace *t, const struct lane *l, struct ar
     return s;
 }
 
-/* Each union is measured and given up before the next: a lane may have millions of rows. */
-static int64_t union_ns(const struct trace *t, const struct lane *l, unsigned work)
-{
-    struct arena a = {0};
-    int64_t ns = ivl_len(trace_union(t, &a, l, work));
-    arena_free(&a);
-    return ns;
-}
-
 static void fill_lane(const struct trace *t, const struct lane *l, struct table *out)
 {
     struct arena a = {0};
     struct sums s = add_up(t, l, &a);
-    int64_t span = ivl_len(l->window), busy = union_ns(t, l, WORK_ANY), kernel = union_ns(t, l, WORK_KERNEL);
-    int64_t comm = s.comms ? union_ns(t, l, WORK_COMM) : 0, compute = s.comms ? union_ns(t, l, WORK_COMPUTE) : kernel;
+    int64_t span = ivl_len(l->window), busy = s.union_ns[ALL], kernel = s.union_ns[KERNEL];
+    int64_t comm = s.union_ns[COMM], compute = s.union_ns[COMPUTE];
     int64_t overlap = compute + comm - kernel; /* what both cover is in the two unions twice, in theirs once */
     struct cell *row = trace_row(t, l->file, out);
     row[RANK] = cell_id(l->rank);
@@ -98,7 +107,7 @@ static void fill_lane(const struct trace *t, const struct lane *l, struct table 
     row[MEMCPY] = cell_int(s.copy_ns);
     row[MEMSET] = cell_int(s.set_ns);
     row[BAD_ROWS] = cell_int((int64_t)l->bad_rows);
-    row[USEFUL] = cell_int(s.comms ? union_ns(t, l, WORK_USEFUL) : busy);
+    row[USEFUL] = cell_int(s.union_ns[USEFUL_WORK]);
     arena_free(&a);
 }
 

@@ -1,5 +1,6 @@
 /* test_trace_lists.c - sorting, ranks, lanes, threads, bad rows, selection. */
 #include "analyzer/nest.h"
+#include "analyzer/rowsort.h"
 #include "analyzer/sortkey.h"
 #include "trace_maker.h"
 
@@ -16,6 +17,44 @@ TEST(sortkeys_is_stable_and_ascending)
         sortkeys(v, tmp, n);
         for (size_t i = 1; i < n; i++)
             assert_true(v[i - 1].key < v[i].key || (v[i - 1].key == v[i].key && v[i - 1].at < v[i].at));
+    }
+}
+
+static const struct event *compared;
+static bool longest_first;
+
+static int in_order(const void *x, const void *y)
+{
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    const struct event *p = &compared[a], *q = &compared[b];
+    if (p->start != q->start)
+        return p->start < q->start ? -1 : 1;
+    if (p->end != q->end)
+        return (p->end < q->end) == longest_first ? 1 : -1;
+    return a < b ? -1 : 1;
+}
+
+TEST(rowsort_is_by_start_end_and_number)
+{
+    PROP(500)
+    {
+        enum { N = 300 };
+        struct event ev[N];
+        uint32_t v[N], sorted[N];
+        size_t n = rnd(N + 1), rows = 0;
+        uint64_t late = 1 + rnd(20), times = rnd(3) ? 60 : 3;
+        for (size_t i = 0; i < n; i++) {
+            int64_t start = rnd(late) ? (int64_t)(i * times / N) : (int64_t)rnd(times) - 2;
+            ev[i] = event_none(EV_OP, start, start + (int64_t)rnd(5));
+            if (rnd(4))
+                v[rows++] = (uint32_t)i;
+        }
+        compared = ev;
+        longest_first = rnd(2);
+        memcpy(sorted, v, sizeof v);
+        qsort(sorted, rows, sizeof *sorted, in_order);
+        rowsort(ev, v, rows, longest_first);
+        assert_memory_equal(v, sorted, rows * sizeof *v);
     }
 }
 
@@ -163,5 +202,6 @@ TEST(wrong_option_values_are_usage)
     }
 }
 
-UNIT_MAIN(UNIT(sortkeys_is_stable_and_ascending), UNIT(rows_are_dealt_to_ranks_lanes_and_threads), UNIT(bad_rows_are_counted_and_left_out),
-          UNIT(selection_restricts_or_says_why), UNIT(nest_matches_looking_at_everything), UNIT(wrong_option_values_are_usage))
+UNIT_MAIN(UNIT(sortkeys_is_stable_and_ascending), UNIT(rowsort_is_by_start_end_and_number), UNIT(rows_are_dealt_to_ranks_lanes_and_threads),
+          UNIT(bad_rows_are_counted_and_left_out), UNIT(selection_restricts_or_says_why), UNIT(nest_matches_looking_at_everything),
+          UNIT(wrong_option_values_are_usage))
