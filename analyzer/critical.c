@@ -119,8 +119,11 @@ static void walk_back(struct walk *w, uint32_t instant)
         charge_edge(w, instant, cause);
         instant = cause;
     }
-    if (w->now > w->from)
-        charge(w, &w->r->queues[w->r->tasks[instant / 2].queue], PATH_UNKNOWN, "before the first row that was recorded", 0, w->from);
+    const struct replay_queue *q = &w->r->queues[w->r->tasks[instant / 2].queue];
+    if (q->lane == REPLAY_NONE)
+        charge_host_code(w, instant / 2, w->from);
+    else
+        charge(w, q, PATH_UNKNOWN, "before the first row that was recorded", 0, w->from);
 }
 
 /* The queue's last instant at or before t; REPLAY_NONE: none. */

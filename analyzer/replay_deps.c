@@ -4,6 +4,8 @@
  *   event             the work that ended last within or before the call, of what had been launched
  *   copy              the copy that the call started, else as a stream
  *   alloc             as a device, when it is known to have waited
+ *   launch            when it took long and hundreds of launches lay in the stream's queue: the queue was full, and the call
+ *                     returned when the work that ended last within it made room
  *
  * Threads of one rank whose calls never overlap, and that take turns seldom, are one flow of control (forward on one
  * thread, backward on another): each turn follows the end of the other thread's last call.
@@ -144,6 +146,26 @@ static uint8_t *copy_deps(struct replay_build *b, struct arena *a)
     return copied;
 }
 
+enum { LONG_LAUNCH = 100000, DEEP_QUEUE = 200 }; /* ns; launches ahead of it */
+
+/* Launches that found the queue full. */
+static void full_queue_deps(struct replay_build *b)
+{
+    struct replay *r = b->r;
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct replay_task *k = &r->tasks[i];
+        const struct replay_queue *q = &r->queues[k->queue];
+        if (q->lane == REPLAY_NONE || k->cause == REPLAY_NONE)
+            continue;
+        const struct replay_task *call = &r->tasks[k->cause];
+        if (call->wait || call->end - call->start < LONG_LAUNCH || i - q->first < DEEP_QUEUE)
+            continue;
+        uint32_t room = waited_for(r, q, call->start, call->end);
+        if (room != REPLAY_NONE && r->tasks[room].end > call->start && i - room >= DEEP_QUEUE)
+            add_pair(b, k->cause, room);
+    }
+}
+
 /* ---- streams that wait for an event of another stream ---- */
 
 static void event_dep(struct replay_build *b, uint32_t task)
@@ -233,6 +255,7 @@ void replay_deps(struct replay_build *b)
     for (uint32_t i = 0; i < r->n; i++)
         if (r->tasks[i].wait)
             wait_deps(b, i, copied);
+    full_queue_deps(b);
     event_deps(b);
     for (uint32_t rank = 0; rank < r->t->nranks; rank++)
         hand_over(r, rank, &a);
