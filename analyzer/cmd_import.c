@@ -6,9 +6,12 @@
 #include "analyzer/cmd.h"
 #include "analyzer/import.h"
 #include "analyzer/merge.h"
+#include "analyzer/paths.h"
 #include "analyzer/progress.h"
 #include "schemas/opt.h"
 #include "schemas/tracefile.h"
+
+#include <stdlib.h>
 
 struct args {
     struct opt_list files;
@@ -24,8 +27,9 @@ static const struct opt opts[] = {
 };
 
 static const char doc[] = "Turn foreign traces into a trace file of cpscope. Several files are the ranks of one run.\v"
-                          "PyTorch profiler JSON (also .gz, .zst) and Nsight Systems SQLite exports are told apart by content. OUT appears whole "
-                          "or not at all. What could not be read is one warning line, and rows of the table `loss`.\n\n"
+                          "Traces of PyTorch, Nsight Systems, ROCm and Ascend profilers are told apart by content, also packed (.gz, .zst); a "
+                          "folder or a tar archive stands for the traces in it. OUT appears whole or not at all. What could not be read is one "
+                          "warning line, and rows of the table `loss`.\n\n"
                           "  cpscope import rank0.json.gz -o rank0.sqlite\n"
                           "  cpscope import rank*.json.gz -o job.sqlite\n\n"
                           "Importing is optional: every command takes foreign files directly.";
@@ -39,56 +43,60 @@ static bool one(const char *path, struct tracefile *out, struct tracedata *d, st
     return import_file(path, d, e);
 }
 
-struct rank_of_file {
-    int32_t rank;
-    size_t file;
+struct ranks_taken {
+    struct rank_of_file {
+        int32_t rank;
+        size_t file;
+    } * v;
+    size_t n, cap;
 };
 
 /* The ranks of file `i`, each in one file only; a file that names none cannot be told from another one. */
-static bool claim_ranks(const struct tracedata *d, const struct opt_list *files, size_t i, struct rank_of_file *taken, size_t *n, struct err *e)
+static bool claim_ranks(const struct tracedata *d, const struct paths *files, size_t i, struct ranks_taken *taken, struct err *e)
 {
-    size_t before = *n;
+    size_t before = taken->n;
     for (size_t p = 1; p < d->nprocesses; p++) {
         int32_t rank = d->processes[p].rank;
         size_t k = 0;
-        while (k < *n && taken[k].rank != rank)
+        while (k < taken->n && taken->v[k].rank != rank)
             k++;
-        if (rank >= 0 && k < *n && taken[k].file != i)
-            return fail(e, ERR_USAGE, "%s and %s are both rank %d: two runs; import them one by one", files->v[taken[k].file], files->v[i], rank);
-        if (rank >= 0 && k == *n && k < OPT_LIST_MAX)
-            taken[(*n)++] = (struct rank_of_file){rank, i};
+        if (rank >= 0 && k < taken->n && taken->v[k].file != i)
+            return fail(e, ERR_USAGE, "%s and %s are both rank %d: two runs; import them one by one", files->v[taken->v[k].file], files->v[i], rank);
+        if (rank >= 0 && k == taken->n)
+            ARRAY_PUSH(taken->v, taken->n, taken->cap, ((struct rank_of_file){rank, i}));
     }
-    return *n > before || fail(e, ERR_UNDECIDED, "%s: does not say which rank it is; only files that do can be put together", files->v[i]);
+    return taken->n > before || fail(e, ERR_UNDECIDED, "%s: does not say which rank it is; only files that do can be put together", files->v[i]);
 }
 
-static bool several(const struct opt_list *files, struct arena *a, struct tracedata *d, struct err *e)
+static bool several(const struct paths *files, struct tracedata *d, struct err *e)
 {
-    struct rank_of_file *taken = arena_array(a, struct rank_of_file, OPT_LIST_MAX);
+    struct ranks_taken taken = {0};
     struct merge m = {.to = d};
-    size_t n = 0;
     bool ok = true;
     for (size_t i = 0; i < files->n && ok; i++) {
         struct tracedata from;
         tracedata_init(&from);
-        ok = import_open(files->v[i], &from, e) && claim_ranks(&from, files, i, taken, &n, e) && merge_add(&m, &from, e);
+        ok = import_open(files->v[i], &from, e) && claim_ranks(&from, files, i, &taken, e) && merge_add(&m, &from, e);
         tracedata_free(&from);
     }
     merge_end(&m);
+    free(taken.v);
     return ok;
 }
 
 static bool import(const struct args *a, struct arena *arena, struct err *e)
 {
     struct tracedata d;
+    struct paths files = {0};
     tracedata_init(&d);
     struct tracefile *out = tracefile_create(a->out, a->force, e);
-    bool ok = out != NULL;
-    if (ok && a->files.n == 1)
-        ok = one(a->files.v[0], out, &d, e);
+    bool ok = out && paths_expand(&files, arena, a->files.v, a->files.n, e);
+    if (ok && files.n == 1)
+        ok = one(files.v[0], out, &d, e);
     else if (ok) {
         d.spill = tracefile_append;
         d.spill_ctx = out;
-        ok = several(&a->files, arena, &d, e);
+        ok = several(&files, &d, e);
     }
     progress_end();
     if (ok)
@@ -96,6 +104,7 @@ static bool import(const struct args *a, struct arena *arena, struct err *e)
     else
         tracefile_close(out);
     tracedata_free(&d);
+    paths_free(&files);
     return ok;
 }
 

@@ -1,11 +1,12 @@
-/* input.c - plain, gzip and zstd files as one stream.
+/* input.c - plain, gzip and zstd files as one stream, also inside a tar archive.
  *
- *   file -> raw block -> unpack() -> what the caller asked for
+ *   file or member -> raw block -> unpack() -> what the caller asked for
  *
  * The head is unpacked when the file is opened, for sniffing; the first reads give it back.
  */
 #include "analyzer/input.h"
 #include "analyzer/progress.h"
+#include "analyzer/tarfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,8 @@ enum { RAW_BLOCK = 1 << 18 };
 struct unpacker {
     bool (*unpack)(struct unpacker *u, void *buf, size_t n, size_t *got, struct err *e);
     const char *path;
-    int fd;
+    int fd; /* -1: a member of an archive */
+    struct tar_member *member;
     bool at_end;          /* of the file */
     int64_t done, length; /* of its bytes */
     size_t pos, end;
@@ -36,20 +38,27 @@ struct unpacker {
     unsigned char head[INPUT_HEAD];
 };
 
+static bool read_raw(struct unpacker *u, void *buf, size_t size, size_t *got, struct err *e)
+{
+    ssize_t n;
+    do
+        n = u->member ? tar_read(u->member, buf, size) : read(u->fd, buf, size);
+    while (n < 0 && !u->member && errno == EINTR);
+    *got = n > 0 ? (size_t)n : 0;
+    return n >= 0 || fail(e, ERR_FAIL, "%s: cannot read: %s", u->path, u->member ? "the archive is damaged or cut" : strerror(errno));
+}
+
 /* More raw bytes; none left is no error. */
 static bool fill(struct unpacker *u, struct err *e)
 {
+    size_t n;
     if (u->pos < u->end || u->at_end)
         return true;
-    ssize_t n;
-    do
-        n = read(u->fd, u->raw, sizeof u->raw);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return fail(e, ERR_FAIL, "%s: cannot read: %s", u->path, strerror(errno));
+    if (!read_raw(u, u->raw, sizeof u->raw, &n, e))
+        return false;
     u->pos = 0;
-    u->end = (size_t)n;
-    u->done += n;
+    u->end = n;
+    u->done += (int64_t)n;
     u->at_end = n == 0;
     return true;
 }
@@ -58,11 +67,10 @@ static bool fill(struct unpacker *u, struct err *e)
 static bool plain(struct unpacker *u, void *buf, size_t n, size_t *got, struct err *e)
 {
     if (u->pos == u->end && !u->at_end) {
-        ssize_t r = read(u->fd, buf, n);
-        *got = r > 0 ? (size_t)r : 0;
+        bool ok = read_raw(u, buf, n, got, e);
         u->done += (int64_t)*got;
-        u->at_end = r == 0;
-        return r >= 0 || errno == EINTR || fail(e, ERR_FAIL, "%s: cannot read: %s", u->path, strerror(errno));
+        u->at_end = *got == 0;
+        return ok;
     }
     *got = u->end - u->pos < n ? u->end - u->pos : n;
     memcpy(buf, u->raw + u->pos, *got);
@@ -155,22 +163,26 @@ static bool read_head(struct input *in, struct err *e)
     return true;
 }
 
+static bool open_raw(struct unpacker *u, const char *path, struct err *e)
+{
+    struct stat st;
+    u->path = path;
+    u->fd = open(path, O_RDONLY | O_CLOEXEC);
+    int why = errno;
+    if (u->fd < 0 && why == ENOTDIR)
+        u->member = tar_open(path);
+    if (u->fd < 0 && !u->member)
+        return fail(e, ERR_FAIL, "%s: cannot open: %s", path, strerror(why));
+    u->length = u->fd >= 0 && fstat(u->fd, &st) == 0 ? st.st_size : 0;
+    return true;
+}
+
 bool input_open(struct input *in, const char *path, struct err *e)
 {
-    *in = (struct input){.path = path};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return fail(e, ERR_FAIL, "%s: cannot open: %s", path, strerror(errno));
-    in->u = calloc(1, sizeof *in->u);
-    if (!in->u) {
-        close(fd);
+    *in = (struct input){.path = path, .u = calloc(1, sizeof *in->u)};
+    if (!in->u)
         return fail(e, ERR_FAIL, "%s: out of memory", path);
-    }
-    struct stat st;
-    in->u->fd = fd;
-    in->u->path = path;
-    in->u->length = fstat(fd, &st) == 0 ? st.st_size : 0;
-    if (choose(in->u, e) && read_head(in, e))
+    if (open_raw(in->u, path, e) && choose(in->u, e) && read_head(in, e))
         return true;
     input_close(in);
     return false;
@@ -198,7 +210,9 @@ void input_close(struct input *in)
     struct unpacker *u = in->u;
     if (!u)
         return;
-    close(u->fd);
+    if (u->fd >= 0)
+        close(u->fd);
+    tar_close(u->member);
     if (u->z_ready)
         inflateEnd(&u->z);
     ZSTD_freeDStream(u->zstd);

@@ -1,4 +1,5 @@
 /* input.h - the bytes of a file as a stream, unpacked on the way: plain, gzip or zstd, told by content, not by name.
+ * "run.tar.gz/rank0.json" is a member of an archive.
  *
  * Memory is a few blocks whatever the size of the file. A packed file that is cut in its tail gives what can be
  * unpacked and then ends; input_cut() says so.

@@ -48,7 +48,6 @@ enum {
 struct sdk_names {           /* of one entry */
     struct idmap kernels;    /* kernel_id -> string id + 1 */
     struct idmap operations; /* kind << 32 | operation -> string id + 1 */
-    struct idmap kinds;      /* kind -> string id + 1 */
     struct idmap markers;    /* correlation -> string id + 1 */
     struct idmap gpus;       /* handle -> 1: not a processor */
     int64_t pid;

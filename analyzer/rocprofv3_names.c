@@ -5,7 +5,7 @@
 
 void sdk_names_free(struct sdk_names *n)
 {
-    struct idmap *maps[] = {&n->kernels, &n->operations, &n->kinds, &n->markers, &n->gpus};
+    struct idmap *maps[] = {&n->kernels, &n->operations, &n->markers, &n->gpus};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         idmap_free(maps[i]);
     *n = (struct sdk_names){.pid = -1};
@@ -75,29 +75,29 @@ enum json_step sdk_symbols(struct sdk *x)
     return sdk_each(x, '[', one_symbol);
 }
 
-/* {"kind": "HIP_RUNTIME_API", "operations": ["hipFree", ...]}: the numbers are the places in both lists. */
-static enum json_step one_kind(struct sdk *x, int64_t n, const char *key)
+/* ["hipFree", "hipMalloc", ...]: a name's number is its place. */
+static void operations(struct sdk *x, int64_t kind, const struct json_value *list)
 {
-    static const struct json_key rows[] = {{"kind", 0}, {"operations", 1}, {0}};
-    struct json_value v[2];
-    struct json_scan scan = {0};
-    (void)key;
-    enum json_step rc = object(x, rows, v, 2);
-    if (rc != JSON_OK || n >= INT32_MAX)
-        return rc;
-    idmap_set(&x->names.kinds, n, text(x, &v[0]) + 1);
-    scan.end = v[1].s + v[1].n;
-    const char *p = v[1].type == JSON_ARRAY ? json_space(v[1].s + 1) : scan.end;
+    struct json_scan scan = {.end = list->s + list->n};
+    const char *p = json_space(list->s + 1);
     for (int64_t i = 0; p && p < scan.end && *p != ']';) {
         struct json_value name = {0};
-        if (*p != ',' && !(p = json_value(&scan, p, &name)))
-            break;
-        if (name.type)
-            idmap_set(&x->names.operations, n << 32 | i++, text(x, &name) + 1);
-        else
-            p++;
-        p = json_space(p);
+        p = *p == ',' ? p + 1 : json_value(&scan, p, &name);
+        if (p && name.type)
+            idmap_set(&x->names.operations, kind << 32 | i++, text(x, &name) + 1);
+        p = p ? json_space(p) : NULL;
     }
+}
+
+/* {"kind": "HIP_RUNTIME_API", "operations": [...]}; a kind's number is its place, too. */
+static enum json_step one_kind(struct sdk *x, int64_t n, const char *key)
+{
+    static const struct json_key rows[] = {{"operations", 0}, {0}};
+    struct json_value v[1];
+    (void)key;
+    enum json_step rc = object(x, rows, v, 1);
+    if (rc == JSON_OK && n < INT32_MAX && v[0].type == JSON_ARRAY)
+        operations(x, n, &v[0]);
     return rc;
 }
 

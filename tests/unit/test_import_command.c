@@ -112,7 +112,9 @@ TEST(whatever_fails_leaves_nothing)
     must_fail(run(&e, "a.json", NULL, NULL, NULL, NULL), STATUS_USAGE, &e, "-o OUT is missing");
     must_fail(run(&e, "gone.json", "-o", "out.db", NULL, NULL), STATUS_FAIL, &e, "gone.json: cannot open: No such file");
     must_fail(run(&e, "junk.json", "-o", "out.db", NULL, NULL), STATUS_FAIL, &e, "junk.json: line 1");
-    must_fail(run(&e, ".", "-o", "out.db", NULL, NULL), STATUS_FAIL, &e, "Is a directory");
+    mkdir("nothing", 0700);
+    must_fail(run(&e, "nothing", "-o", "out.db", NULL, NULL), STATUS_FAIL, &e, "nothing: no trace in this folder");
+    rmdir("nothing");
     must_fail(run(&e, "a.json", "-o", "no/such/folder/out.db", NULL, NULL), STATUS_FAIL, &e, "cannot write");
     must_fail(run(&e, "a.json", "-o", "a.json/out.db", NULL, NULL), STATUS_FAIL, &e, "cannot write");
     must_fail(run(&e, "a.json", "junk.json", "-o", "out.db", NULL), STATUS_FAIL, &e, "junk.json: line 1");

@@ -1,0 +1,19 @@
+/* paths.h - what a user names as traces, file by file: folders and archives become the traces in them.
+ *
+ *   run/                 -> run/rank0.json.gz  run/rank1.json.gz          what no importer knows is passed over
+ *   run.tar.gz           -> run.tar.gz/rank0.json  ...                    input.h opens a member by such a path
+ */
+#pragma once
+#include "schemas/arena.h"
+#include "schemas/err.h"
+
+#include <stddef.h>
+
+struct paths {
+    const char **v; /* by name within a folder or archive; the texts live in the arena given */
+    size_t n, cap;
+};
+
+/* False: a folder or archive without a trace, or one that cannot be read. A file that does not exist is no failure here. */
+bool paths_expand(struct paths *p, struct arena *a, const char *const *given, size_t n, struct err *e);
+void paths_free(struct paths *p);
