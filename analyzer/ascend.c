@@ -2,6 +2,7 @@
 #include "analyzer/ascend.h"
 #include "analyzer/decimal.h"
 
+#include <dirent.h>
 #include <string.h>
 
 /* First the name, then the type; the first word that one of them begins with decides. */
@@ -136,4 +137,40 @@ uint32_t ascend_site(struct rows *r, const char *stack, size_t n)
         p = stop + 1;
     }
     return first ? frame_site(r, first, nfirst) : 0;
+}
+
+/* N of PREFIX N SUFFIX, -1: the name is not of that form. */
+static int32_t number_in(const char *name, const char *prefix, const char *suffix)
+{
+    size_t n = strlen(name), p = strlen(prefix), q = strlen(suffix);
+    int64_t v;
+    bool fits = n > p + q && strncmp(name, prefix, p) == 0 && strcmp(name + n - q, suffix) == 0;
+    return fits && decimal_int(name + p, n - p - q, &v) && v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
+}
+
+/* Of a folder with one such file; several are of several ranks. */
+static int32_t rank_beside(const char *folder)
+{
+    int32_t rank = -1, files = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        int32_t n = number_in(d->d_name, "profiler_info_", ".json");
+        files += n >= 0;
+        rank = n >= 0 ? n : rank;
+    }
+    if (dir)
+        closedir(dir);
+    return files == 1 ? rank : -1;
+}
+
+int32_t ascend_rank(const char *path)
+{
+    struct arena a = {0};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *folder = slash ? arena_strndup(&a, path, (size_t)(slash - path) + 1) : "./";
+    int32_t rank = number_in(name, "ascend_pytorch_profiler_", ".db");
+    rank = rank >= 0 ? rank : rank_beside(folder);
+    rank = rank >= 0 ? rank : rank_beside(arena_printf(&a, "%s..", folder));
+    arena_free(&a);
+    return rank;
 }

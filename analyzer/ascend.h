@@ -22,3 +22,7 @@ uint32_t ascend_api(struct rows *r, const char *name, size_t n);
 /* The site that a call stack's innermost frame outside of torch names ("path(line): function" per frame, innermost first,
  * split by ";" and line ends); 0: none. */
 uint32_t ascend_site(struct rows *r, const char *stack, size_t n);
+
+/* The rank that the profiler's own names tell, -1: none. A text trace lies in ..._ascend_pt/ASCEND_PROFILER_OUTPUT/, with
+ * profiler_info_RANK.json in either folder; a database is called ascend_pytorch_profiler_RANK.db. */
+int32_t ascend_rank(const char *path);

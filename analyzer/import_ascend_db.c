@@ -10,6 +10,7 @@
 #include "analyzer/ascend.h"
 #include "analyzer/sqlin.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static enum sniffed sniff(const struct input *in)
@@ -245,11 +246,9 @@ static bool read_marks(struct sqlin *q)
 /* Rank and host come before the first process is made. */
 static void who(struct sqlin *q)
 {
-    const char *rank = sqlin_text(q, "SELECT rankId FROM RANK_DEVICE_MAP WHERE rankId BETWEEN 0 AND 2147483647 GROUP BY 1 HAVING (SELECT "
-                                     "count(DISTINCT rankId) FROM RANK_DEVICE_MAP) = 1");
-    q->r.rank = -1;
-    for (const char *p = rank; *p; p++)
-        q->r.rank = (q->r.rank < 0 ? 0 : q->r.rank * 10) + (*p - '0');
+    const char *rank =
+        sqlin_text(q, "SELECT min(rankId) FROM RANK_DEVICE_MAP WHERE rankId BETWEEN 0 AND 2147483647 HAVING count(DISTINCT rankId) = 1");
+    q->r.rank = *rank ? (int32_t)strtol(rank, NULL, 10) : ascend_rank(q->r.path);
     const char *host = sqlin_text(q, "SELECT hostName FROM HOST_INFO WHERE hostName <> ''");
     q->r.host = *host ? rows_str(&q->r, rows_text(&q->r, host, strlen(host))) : NULL;
 }

@@ -265,6 +265,7 @@ static bool find_lanes(struct ascend *x, const char *path)
 static bool read(struct input *in, struct tracedata *d, struct err *e)
 {
     struct ascend x = {.r = rows_start(d, in->path, e), .python = -1};
+    x.r.rank = ascend_rank(in->path);
     memcpy(x.event_rows, event_rows, sizeof event_rows);
     x.event_rows[7].inside = &x.args;
     json_keys_init(&x.args, args_rows);

@@ -97,6 +97,37 @@ TEST(text_rows)
     }
 }
 
+static void check_rank(const char *path, int rank)
+{
+    struct tracedata d;
+    struct err e = {0};
+    assert_ok(import_quietly(path, &d, &e), &e);
+    if (d.ev[0].rank != rank || d.processes[process_of_event(&d, &d.ev[0])].rank != rank)
+        fail_msg("%s: rank %d, want %d", path, d.ev[0].rank, rank);
+    tracedata_free(&d);
+}
+
+TEST(ranks_by_the_profilers_names)
+{
+    char *text = case_text(TEST_DATA "/import_ascend_json/lanes_named_in_front(ok,events=9,loss=0).json");
+    mkdir("a_ascend_pt", 0700);
+    mkdir("a_ascend_pt/OUT", 0700);
+    import_write("a_ascend_pt/OUT/trace_view.json", text, strlen(text));
+    check_rank("a_ascend_pt/OUT/trace_view.json", -1);
+    import_write("a_ascend_pt/profiler_info_17.json", "{}", 2);
+    check_rank("a_ascend_pt/OUT/trace_view.json", 17);
+    import_write("a_ascend_pt/profiler_info_18.json", "{}", 2); /* two: whose is it? */
+    check_rank("a_ascend_pt/OUT/trace_view.json", -1);
+    import_write("a_ascend_pt/OUT/profiler_info_3.json", "{}", 2);
+    check_rank("a_ascend_pt/OUT/trace_view.json", 3);
+    case_build(TEST_DATA "/import_ascend_db/tasks_alone(ok,events=2,loss=0).sql", "ascend_pytorch_profiler_6.db");
+    check_rank("ascend_pytorch_profiler_6.db", 6);
+    case_build(TEST_DATA "/import_ascend_db/kernels_collectives_calls(ok,events=7,loss=0).sql", "ascend_pytorch_profiler_6.db");
+    check_rank("ascend_pytorch_profiler_6.db", 5); /* the table comes before the name */
+    unlink("ascend_pytorch_profiler_6.db");
+    free(text);
+}
+
 TEST(damaged_databases_are_refused_with_a_reason)
 {
     damaged_database("import_ascend_db", "kernels_collectives_calls(ok,events=7,loss=0).sql");
@@ -179,5 +210,5 @@ TEST(shared_traces_equal_the_vendor)
     assert_int_equal(rows, 8);
 }
 
-UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(database_rows), UNIT(framework_rows), UNIT(text_rows),
+UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(database_rows), UNIT(framework_rows), UNIT(text_rows), UNIT(ranks_by_the_profilers_names),
           UNIT(damaged_databases_are_refused_with_a_reason), UNIT(text_cut_at_every_byte), UNIT(shared_traces_equal_the_vendor))
