@@ -32,7 +32,7 @@ void batch_inputs(float *host, const struct run_config *c, const struct packing 
 bool batch_open(struct cp_batch *b, struct cp_rank *r, const struct cp_mode *mode, const struct packing *p, struct err *e)
 {
     const struct cp_shape *s = r->shape;
-    *b = (struct cp_batch){0};
+    *b = (struct cp_batch){.pack = p};
     struct boundaries *cu = boundaries_create(r->stream, p->cu, p->sequences + 1);
     packed_init(&b->packed, cu, cu, s->tokens);
     if (!recurrent_context(&b->arena, p->cu, p->sequences + 1, s->cp, r->rank, 0, &b->recurrent, e))

@@ -69,7 +69,7 @@ int64_t gdn_core_out(const struct gdn_core *c)
 
 int64_t gdn_core_in(const struct gdn_core *c)
 {
-    return gdn_core_mix(c) + gdn_core_out(c) + 2 * c->vheads;
+    return gdn_core_mix(c) + (c->no_z ? 0 : gdn_core_out(c)) + 2 * c->vheads;
 }
 
 int64_t gdn_core_summary(const struct gdn_core *c)
@@ -85,7 +85,7 @@ static int64_t at_z(const struct gdn_core *c)
 
 static int64_t at_b(const struct gdn_core *c)
 {
-    return at_z(c) + gdn_core_out(c);
+    return at_z(c) + (c->no_z ? 0 : gdn_core_out(c));
 }
 
 static int64_t at_a(const struct gdn_core *c)
@@ -204,7 +204,8 @@ void gdn_core_norm(struct gdn_core *c, float *m)
 void gdn_back_norm(const struct gdn_core *c, struct gdn_back *b, float *dm)
 {
     DEV_RANGE(stream_device(c->stream), RANGE_GATED_NORM, -1);
-    b->dproj = devpool_floats(b->pool, c->tokens * gdn_core_in(c));
+    if (!b->dproj)
+        b->dproj = devpool_floats(b->pool, c->tokens * gdn_core_in(c));
     b->d_o = dm;
     op_norm_bwd(c->stream, &(struct norm_bwd_args){.dm = dm,
                                                    .o = c->o,
@@ -238,6 +239,7 @@ void gdn_back_scan(const struct gdn_core *c, struct gdn_back *b, const float *h_
                                                            .dv = b->dmix + 2 * c->kheads * c->dk,
                                                            .dg = b->dg,
                                                            .dbeta = b->dbeta,
+                                                           .dh_in = b->dh_in,
                                                            .lddo = gdn_core_out(c),
                                                            .lddqk = gdn_core_mix(c),
                                                            .lddv = gdn_core_mix(c)});

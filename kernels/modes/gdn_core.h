@@ -33,6 +33,7 @@ struct gdn_core {
     const int64_t *cu; /* [segments + 1] */
     int64_t segments;
     int64_t kheads, vheads, dk, dv, conv;
+    bool no_z;                                      /* rows of proj have no z section: the norm runs elsewhere */
     const float *w_conv, *A_log, *dt_bias, *w_norm; /* of these heads */
     float *dw_conv, *dA_log, *ddt_bias, *dw_norm;   /* NULL until backward; += */
     const float *proj;
@@ -62,10 +63,11 @@ void gdn_core_forward(struct gdn_core *c, float *m);         /* all of it, no st
 /* ---- backward, in this order; all scratch is in `t` ---- */
 struct gdn_back {
     struct devpool *pool;
-    float *dproj; /* [tokens][in]: filled section by section */
+    float *dproj; /* [tokens][in]: filled section by section; made by gdn_back_norm() where it is NULL */
     float *d_o;   /* [tokens][out] */
     float *dmix, *dg, *dbeta;
     float *d_halo; /* [conv-1][conv channels]; NULL: not wanted */
+    float *dh_in;  /* [HV][dk][dv]: gradient of the state that enters; NULL: not wanted */
 };
 /* dm may be overwritten. Makes dproj and d_o, fills the z section. */
 void gdn_back_norm(const struct gdn_core *c, struct gdn_back *b, float *dm);

@@ -92,6 +92,11 @@ static float *local_backward(struct cp_rank *r, const struct layer_tensors *grad
     return gdn_core_backward(c, pool, dm);
 }
 
+const struct gdn_middle *gdn_middle_for(const struct cp_rank *r, const struct gdn_middle *own)
+{
+    return r->shape->cp == 1 ? &gdn_middle_local : own;
+}
+
 const struct gdn_middle gdn_middle_local = {local_forward, local_backward};
 
 void gdn_expect_flops(struct expect *x, const struct cp_shape *s, double tokens, double vheads)

@@ -27,6 +27,8 @@ bool gdn_layer_forward(const struct gdn_middle *middle, struct cp_rank *r, const
 bool gdn_layer_backward(const struct gdn_middle *middle, struct cp_rank *r, const struct layer_tensors *w, const struct layer_tensors *grad,
                         const float *x, const float *dy, float *dx, struct layer_state *st, struct err *e);
 
+/* The mode's own middle, or with cp 1 the one below. */
+const struct gdn_middle *gdn_middle_for(const struct cp_rank *r, const struct gdn_middle *own);
 /* The middle on one rank: the packed sequences as they are, nothing exchanged. What every GDN mode is with cp 1. */
 extern const struct gdn_middle gdn_middle_local;
 

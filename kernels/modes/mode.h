@@ -25,6 +25,7 @@ struct cp_shape {
     bool recompute; /* full: a layer's forward runs again before its backward */
     enum route_kind route;
     bool boundaries_cached; /* resolved once per micro-batch instead of once per layer */
+    bool summary_kept;      /* the scan of [S | M] keeps its states for backward instead of running again */
     const struct packing *packs;
 };
 
@@ -42,6 +43,7 @@ struct layer_tensors {
 /* One micro-batch as a rank's layers see it. What a mode derives from it once, it may keep in `derived` (in `arena`). */
 struct cp_batch {
     struct packed_seqs packed;
+    const struct packing *pack; /* the lengths as the data side knows them; may hold empty slots */
     struct recurrent recurrent; /* of the contiguous cut: host integers that the data side knows */
     int64_t *local_cu;          /* device: recurrent.local_cu */
     struct arena arena;

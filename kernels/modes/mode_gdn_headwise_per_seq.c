@@ -9,14 +9,13 @@
  */
 #include "kernels/device/hostread.h"
 #include "kernels/modes/expect.h"
+#include "kernels/modes/gdn_heads.h"
 #include "kernels/modes/gdn_layer.h"
 #include "kernels/ops/elementwise.h"
 #include "kernels/ops/pack.h"
 #include "schemas/marker.h"
 
 #include <inttypes.h>
-
-enum { SECTIONS = 6 }; /* q k v z b a */
 
 struct kept {
     struct gdn_core core; /* whole sequences, own heads */
@@ -30,13 +29,6 @@ struct trip {
     struct devpool *pool;
     int64_t rows, first_local, first; /* of the sequence: rows a rank, first local row, first row of the whole */
 };
-
-static void section_widths(const struct cp_shape *s, int64_t *w)
-{
-    const int64_t all[SECTIONS] = {s->kheads * s->dk, s->kheads * s->dk, s->vheads * s->dv, s->vheads * s->dv, s->vheads, s->vheads};
-    for (int i = 0; i < SECTIONS; i++)
-        w[i] = all[i];
-}
 
 static struct trip trip_of(struct cp_rank *r, struct devpool *pool, const int64_t *bounds, int64_t i)
 {
@@ -109,13 +101,13 @@ static void from_heads(const struct trip *t, const float *heads, float *y, int64
 }
 
 /* Joins (or splits) the sections of rank-major rows: `joined` (cp rows, own in width) <-> parts (cp rows, own section). */
-static void join_sections(const struct trip *t, float *joined, float *const parts[SECTIONS], bool join)
+static void join_sections(const struct trip *t, float *joined, float *const parts[GDN_SECTIONS], bool join)
 {
-    int64_t w[SECTIONS], c = t->r->shape->cp, at = 0;
+    int64_t w[GDN_SECTIONS], c = t->r->shape->cp, at = 0;
     int32_t ld = (int32_t)(gdn_in_width(t->r->shape) / c);
-    struct concat_parts_args a = {.rows = t->rows * c, .nparts = SECTIONS};
-    section_widths(t->r->shape, w);
-    for (int i = 0; i < SECTIONS; at += w[i++] / c) {
+    struct concat_parts_args a = {.rows = t->rows * c, .nparts = GDN_SECTIONS};
+    gdn_section_widths(t->r->shape, w);
+    for (int i = 0; i < GDN_SECTIONS; at += w[i++] / c) {
         int32_t cols = (int32_t)(w[i] / c);
         a.part[i] = join ? (struct concat_part){parts[i], joined + at, cols, ld, cols} : (struct concat_part){joined + at, parts[i], ld, cols, cols};
     }
@@ -125,10 +117,10 @@ static void join_sections(const struct trip *t, float *joined, float *const part
 /* One sequence of the projection: own rows, all heads -> all its rows in time order, own heads. */
 static float *sequence_in(const struct trip *t, const float *proj)
 {
-    int64_t w[SECTIONS], at = 0, in = gdn_in_width(t->r->shape), n = t->rows * in;
-    float *parts[SECTIONS];
-    section_widths(t->r->shape, w);
-    for (int i = 0; i < SECTIONS; at += w[i++])
+    int64_t w[GDN_SECTIONS], at = 0, in = gdn_in_width(t->r->shape), n = t->rows * in;
+    float *parts[GDN_SECTIONS];
+    gdn_section_widths(t->r->shape, w);
+    for (int i = 0; i < GDN_SECTIONS; at += w[i++])
         parts[i] = to_heads(t, proj, in, at, w[i]);
     float *joined = devpool_floats(t->pool, n), *ordered = devpool_floats(t->pool, n);
     join_sections(t, joined, parts, true);
@@ -139,14 +131,14 @@ static float *sequence_in(const struct trip *t, const float *proj)
 /* Its transpose: gradient of all rows, own heads -> own rows of dproj, all heads. */
 static void sequence_in_back(const struct trip *t, const float *dlocal, float *dproj)
 {
-    int64_t w[SECTIONS], at = 0, c = t->r->shape->cp, in = gdn_in_width(t->r->shape);
-    float *joined = devpool_floats(t->pool, t->rows * in), *parts[SECTIONS];
-    section_widths(t->r->shape, w);
-    for (int i = 0; i < SECTIONS; i++)
+    int64_t w[GDN_SECTIONS], at = 0, c = t->r->shape->cp, in = gdn_in_width(t->r->shape);
+    float *joined = devpool_floats(t->pool, t->rows * in), *parts[GDN_SECTIONS];
+    gdn_section_widths(t->r->shape, w);
+    for (int i = 0; i < GDN_SECTIONS; i++)
         parts[i] = devpool_floats(t->pool, t->rows * w[i]);
     reorder(t, joined, dlocal + t->first * (in / c), in / c, false);
     join_sections(t, joined, parts, false);
-    for (int i = 0; i < SECTIONS; at += w[i++])
+    for (int i = 0; i < GDN_SECTIONS; at += w[i++])
         from_heads(t, parts[i], dproj, in, at, w[i]);
 }
 
@@ -166,33 +158,6 @@ static void sequence_out_back(const struct trip *t, const float *dy, float *dm)
 {
     int64_t out = gdn_out_width(t->r->shape), own = out / t->r->shape->cp;
     reorder(t, dm + t->first * own, to_heads(t, dy, out, 0, out), own, true);
-}
-
-/* Own heads' share of the conv weights: q, k and v are cut separately. */
-static void conv_slices(const struct cp_rank *r, int64_t first[3], int64_t rows[3])
-{
-    int64_t w[SECTIONS], at = 0, c = r->shape->cp;
-    section_widths(r->shape, w);
-    for (int i = 0; i < 3; at += w[i++]) {
-        rows[i] = w[i] / c;
-        first[i] = at + r->rank * rows[i];
-    }
-}
-
-static void slice_weights(struct cp_rank *r, struct gdn_core *c)
-{
-    int64_t first[3], rows[3], heads = r->shape->vheads / r->shape->cp;
-    struct rows_part parts[3];
-    conv_slices(r, first, rows);
-    for (int i = 0; i < 3; i++)
-        parts[i] = (struct rows_part){c->w_conv + first[i] * c->conv, rows[i]};
-    c->kheads /= r->shape->cp;
-    c->vheads = heads;
-    float *w = devpool_floats(c->pool, gdn_core_mix(c) * c->conv);
-    rows_concat(c->stream, w, parts, 3, c->conv);
-    c->w_conv = w;
-    c->A_log += r->rank * heads;
-    c->dt_bias += r->rank * heads;
 }
 
 /* All sequences below each other, as the scan wants them; NULL when one does not divide. */
@@ -240,32 +205,13 @@ static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, s
     k->core.cu = b->cu;
     k->core.segments = k->sequences = b->entries - 1;
     k->bounds = arena_array(&st->arena, int64_t, b->entries);
-    slice_weights(r, &k->core);
+    gdn_heads_weights(r, &k->core);
     k->core.proj = unpack_all(r, st, k, proj, e);
     if (!k->core.proj)
         return NULL;
     float *m = devpool_floats(&st->pool, k->core.tokens * gdn_core_out(&k->core));
     gdn_core_forward(&k->core, m);
     return pack_all(r, st, k, m);
-}
-
-/* Gradients of own heads go to their places; conv rows by way of a buffer of their own. */
-static void slice_grads(struct cp_rank *r, struct gdn_core *c, const struct layer_tensors *grad, struct devpool *pool)
-{
-    size_t bytes = (size_t)(gdn_core_mix(c) * c->conv) * sizeof(float);
-    gdn_core_grads(c, grad);
-    c->dw_conv = devpool_bytes(pool, bytes);
-    dev_set_async(r->stream, c->dw_conv, 0, bytes);
-    c->dA_log += r->rank * c->vheads;
-    c->ddt_bias += r->rank * c->vheads;
-}
-
-static void add_conv_grads(struct cp_rank *r, const struct gdn_core *c, const struct layer_tensors *grad)
-{
-    int64_t first[3], rows[3], at = 0;
-    conv_slices(r, first, rows);
-    for (int i = 0; i < 3; at += rows[i++])
-        rows_accumulate(r->stream, grad->v[GDN_W_CONV] + first[i] * c->conv, c->conv, c->dw_conv + at * c->conv, c->conv, rows[i], c->conv);
 }
 
 static float *middle_backward(struct cp_rank *r, const struct layer_tensors *grad, void *kept, struct devpool *pool, float *dm, struct err *e)
@@ -279,9 +225,9 @@ static float *middle_backward(struct cp_rank *r, const struct layer_tensors *gra
         if (t.rows)
             sequence_out_back(&t, dm, dall);
     }
-    slice_grads(r, c, grad, pool);
+    gdn_heads_grads(r, c, grad, pool);
     const float *dlocal = gdn_core_backward(c, pool, dall);
-    add_conv_grads(r, c, grad);
+    gdn_heads_add(r, c, grad);
     for (int64_t i = 0; i < k->sequences; i++) {
         struct trip t = trip_of(r, pool, k->bounds, i);
         if (t.rows)
@@ -292,30 +238,20 @@ static float *middle_backward(struct cp_rank *r, const struct layer_tensors *gra
 
 static const struct gdn_middle middle = {middle_forward, middle_backward};
 
-static const struct gdn_middle *middle_of(const struct cp_rank *r)
-{
-    return r->shape->cp == 1 ? &gdn_middle_local : &middle;
-}
-
 static bool forward(struct cp_rank *r, const struct layer_tensors *w, const float *x, float *y, struct layer_state *st, struct err *e)
 {
-    return mode_resolve(r, e) && gdn_layer_forward(middle_of(r), r, w, x, y, st, e);
+    return mode_resolve(r, e) && gdn_layer_forward(gdn_middle_for(r, &middle), r, w, x, y, st, e);
 }
 
 static bool backward(struct cp_rank *r, const struct layer_tensors *w, const struct layer_tensors *grad, const float *x, const float *dy, float *dx,
                      struct layer_state *st, struct err *e)
 {
-    return gdn_layer_backward(middle_of(r), r, w, grad, x, dy, dx, st, e);
+    return gdn_layer_backward(gdn_middle_for(r, &middle), r, w, grad, x, dy, dx, st, e);
 }
 
 static bool check(const struct cp_shape *s, struct err *e)
 {
-    if (!gdn_check(s, e) || !mode_check_zigzag(s, e))
-        return false;
-    if (s->kheads % s->cp)
-        return fail(e, ERR_USAGE, "--kheads %" PRId64 " is not divisible by --cp %d: headwise gives every rank its share of the heads", s->kheads,
-                    s->cp);
-    return true;
+    return gdn_check(s, e) && mode_check_zigzag(s, e) && gdn_heads_check(s, e);
 }
 
 static void expect(const struct cp_shape *s, int rank, struct expect *x)

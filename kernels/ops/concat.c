@@ -34,5 +34,36 @@ struct cost concat_parts_cost(const struct concat_parts_args *a)
     return (struct cost){0, 8 * cols * (double)a->rows};
 }
 
+static int64_t own_width(const struct concat_heads_args *a)
+{
+    int64_t w = 0;
+    for (int i = 0; i < a->nsections; i++)
+        w += a->section[i].width / a->ranks;
+    return w;
+}
+
+void concat_heads_cpu(const struct concat_heads_args *a)
+{
+    int64_t own = own_width(a);
+    for (int64_t r = 0; r < a->ranks; r++) {
+        float *dst = a->dst + r * a->rows * own;
+        for (int i = 0; i < a->nsections; i++) {
+            int64_t w = a->section[i].width / a->ranks;
+            float *src = a->src + a->section[i].at + r * w;
+            if (a->back)
+                copy_rows(src, a->ld, dst, own, a->rows, w);
+            else
+                copy_rows(dst, own, src, a->ld, a->rows, w);
+            dst += w;
+        }
+    }
+}
+
+struct cost concat_heads_cost(const struct concat_heads_args *a)
+{
+    return (struct cost){0, 8.0 * (double)(own_width(a) * a->ranks * a->rows)};
+}
+
+OP_DEFINE(concat_heads);
 OP_DEFINE(concat_blocks);
 OP_DEFINE(concat_parts);

@@ -52,3 +52,21 @@ struct concat_parts_args {
     int32_t nparts;
 };
 OP_DECLARE(concat_parts);
+
+/* Splits every section of a row by heads: the permutation of columns after which one even cut gives each rank its share of
+ * every section (spec C.1, vectors headwise_perms.json).
+ *
+ *   src row   | q0 q1 | k0 k1 | v0 v1 |          dst   rank 0's rows  | q0 k0 v0 |  then rank 1's  | q1 k1 v1 |
+ *
+ * dst is [ranks][rows][sum of widths / ranks], dense. back: from dst to src, the other columns of src left alone. */
+enum { CONCAT_SECTIONS_MAX = 6 };
+struct concat_heads_args {
+    float *src, *dst;
+    int64_t ld, rows;
+    int32_t ranks, nsections;
+    struct concat_section {
+        int32_t at, width; /* columns of src; width a multiple of ranks */
+    } section[CONCAT_SECTIONS_MAX];
+    bool back;
+};
+OP_DECLARE(concat_heads);

@@ -83,7 +83,9 @@ size_t gdn_scan_bwd_work(const struct gdn_inputs *in);
 struct gdn_summary_fwd_args {
     struct gdn_inputs in;
     float *sm;
+    float *states; /* [HV][chunks of the last segment][dk][dv+dk]: what gdn_summary_grad can use; NULL: not wanted */
     void *work;
+    int32_t reset; /* M is 0: a state that enters the shard does not leave it (it has several segments) */
 };
 OP_DECLARE(gdn_summary_fwd);
 size_t gdn_summary_fwd_work(const struct gdn_inputs *in);
@@ -101,10 +103,10 @@ struct gdn_summary_bwd_args {
 OP_DECLARE(gdn_summary_bwd);
 size_t gdn_summary_bwd_work(const struct gdn_inputs *in);
 
-/* x [HV][dk][dv] <- fold over blocks first, first+step, ... (count of them; 0 gives zeros) of `all` [ranks][HV][dk][dv+dk],
- * from zero: X <- M_j X + S_j. */
+/* x [HV][dk][dv] <- fold over blocks first, first+step, ... (count of them) of `all` [ranks][HV][dk][dv+dk], from x0
+ * (NULL: from zero; x itself is fine): X <- M_j X + S_j. */
 struct gdn_summary_merge_args {
-    const float *all;
+    const float *all, *x0;
     float *x;
     void *work;
     int32_t HV, dk, dv, first, count, step;

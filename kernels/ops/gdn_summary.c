@@ -35,9 +35,11 @@ void gdn_summary_fwd_cpu(const struct gdn_summary_fwd_args *a)
     for (int h = 0; h < in->HV; h++) {
         float *x = a->sm + (int64_t)h * in->dk * E;
         memset(x, 0, sizeof(float) * (size_t)in->dk * (size_t)E);
-        for (int i = 0; i < in->dk; i++)
+        for (int i = 0; i < in->dk && !a->reset; i++)
             x[(int64_t)i * E + in->dv + i] = 1;
         for (const struct gdn_chunk *c = s.list; c < s.list + n; c++) {
+            if (a->states)
+                memcpy(a->states + ((int64_t)h * n + (c - s.list)) * in->dk * E, x, sizeof(float) * (size_t)in->dk * (size_t)E);
             gdn_decay_fill(&s.decay, in, c, h);
             gdn_step_values(&s.step, in, c, &s.decay, h, x, E);
             gdn_step_state(&s.step, in, c, &s.decay, h, x, E);
@@ -151,7 +153,10 @@ void gdn_summary_merge_cpu(const struct gdn_summary_merge_args *a)
     int dk = a->dk, dv = a->dv, E = dv + dk;
     size_t row = sizeof(float) * (size_t)dv;
     float *old = a->work;
-    memset(a->x, 0, row * (size_t)dk * (size_t)a->HV);
+    if (!a->x0)
+        memset(a->x, 0, row * (size_t)dk * (size_t)a->HV);
+    else if (a->x0 != a->x)
+        memcpy(a->x, a->x0, row * (size_t)dk * (size_t)a->HV);
     for (int h = 0; h < a->HV; h++) {
         float *x = a->x + (int64_t)h * dk * dv;
         for (int i = 0, j = a->first; i < a->count; i++, j += a->step) {
@@ -159,7 +164,7 @@ void gdn_summary_merge_cpu(const struct gdn_summary_merge_args *a)
             memcpy(old, x, row * (size_t)dk);
             for (int r = 0; r < dk; r++)
                 memcpy(x + (int64_t)r * dv, sm + (int64_t)r * E, row);
-            if (i > 0) /* X is zero before the first */
+            if (i > 0 || a->x0) /* else X is zero before the first */
                 MM_NN(x, dv, 1, sm + dv, E, old, dv, dk, dv, dk);
         }
     }
