@@ -34,10 +34,8 @@ bool layout_check_place(int64_t entries, int cp, int rank, enum layout l, struct
     return true;
 }
 
-bool packing_check(struct arena *a, const int64_t *cu, int64_t entries, int cp, int rank, enum layout l, struct packing *out, struct err *e)
+bool packing_compact(struct arena *a, const int64_t *cu, int64_t entries, struct packing *out, struct err *e)
 {
-    if (!layout_check_place(entries, cp, rank, l, e))
-        return false;
     if (cu[0] != 0)
         return fail(e, ERR_USAGE, "cu_seqlens[0] is %" PRId64 ": must be 0", cu[0]);
     *out = (struct packing){.cu = arena_array(a, int64_t, entries)};
@@ -47,11 +45,18 @@ bool packing_check(struct arena *a, const int64_t *cu, int64_t entries, int cp, 
         if (cu[i] > cu[i - 1])
             out->cu[++out->sequences] = cu[i];
     }
+    out->total = out->cu[out->sequences];
+    return true;
+}
+
+bool packing_check(struct arena *a, const int64_t *cu, int64_t entries, int cp, int rank, enum layout l, struct packing *out, struct err *e)
+{
+    if (!layout_check_place(entries, cp, rank, l, e) || !packing_compact(a, cu, entries, out, e))
+        return false;
     for (int64_t i = 1; i < entries; i++)
         if ((cu[i] - cu[i - 1]) % (2 * (int64_t)cp))
             return fail(e, ERR_USAGE, "cu_seqlens[%" PRId64 "] ends a sequence of %" PRId64 " tokens: not a multiple of 2 * cp = %d, pad it", i,
                         cu[i] - cu[i - 1], 2 * cp);
-    out->total = out->cu[out->sequences];
     return true;
 }
 

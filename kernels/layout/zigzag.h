@@ -26,6 +26,8 @@ struct packing {
 
 /* What needs no boundary value: cp >= 1, 0 <= rank < cp, a known layout, entries >= 1. ERR_USAGE names field and value. */
 bool layout_check_place(int64_t entries, int cp, int rank, enum layout l, struct err *e);
+/* cu[0] = 0 and non-decreasing; drops empty sequences. *out lives in `a`. */
+bool packing_compact(struct arena *a, const int64_t *cu, int64_t entries, struct packing *out, struct err *e);
 /* All of D.2 for boundaries cu[0 .. entries-1], both route builders' one source of rejections: the above, cu[0] = 0,
  * non-decreasing, every length divisible by 2 cp. *out lives in `a`. */
 bool packing_check(struct arena *a, const int64_t *cu, int64_t entries, int cp, int rank, enum layout l, struct packing *out, struct err *e);
