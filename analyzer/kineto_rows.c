@@ -219,20 +219,27 @@ const struct kineto_cat *kineto_cat_find(struct kineto *k, const struct json_val
     return row ? &cats[row->slot] : NULL;
 }
 
+static bool is_ours(const char *name, size_t n)
+{
+    char low[32];
+    bool fits = n && lower(name, n, low);
+    for (size_t i = 0; fits && i < sizeof cats / sizeof *cats; i++)
+        if (strlen(cats[i].name) == n && memcmp(cats[i].name, low, n) == 0)
+            return true;
+    return false;
+}
+
 bool kineto_names_cat(const char *text, size_t n)
 {
     static const char key[] = "\"cat\"";
-    char low[32];
     const char *end = text + n;
     for (const char *p = text; (p = memmem(p, (size_t)(end - p), key, sizeof key - 1));) {
         p += sizeof key - 1;
-        while (p < end && strchr(" :\t", *p) && *p)
+        while (p < end && (*p == ' ' || *p == ':'))
             p++;
         const char *close = p < end && *p == '"' ? memchr(p + 1, '"', (size_t)(end - p - 1)) : NULL;
-        size_t len = close ? (size_t)(close - p - 1) : 0;
-        for (size_t i = 0; len && lower(p + 1, len, low) && i < sizeof cats / sizeof *cats; i++)
-            if (strlen(cats[i].name) == len && memcmp(cats[i].name, low, len) == 0)
-                return true;
+        if (close && is_ours(p + 1, (size_t)(close - p - 1)))
+            return true;
     }
     return false;
 }
