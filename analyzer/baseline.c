@@ -5,36 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool measure_rule(const struct rule *r, const struct trace *t, const char *const *paths, size_t n, struct arena *a, struct measured *m, struct err *e)
+bool baseline_measure(const struct runset *runs, const struct rules *rules, struct baseline *b, struct err *e)
 {
-    if (!r->in_range)
-        return measure(r, t, a, m, e);
-    struct trace_opts o = t->opts;
-    o.range = r->in_range;
-    o.quiet = true;
-    struct trace inside = {0};
-    struct err why = {0};
-    bool ok = trace_open(paths, n, &o, &inside, &why);
-    if (ok)
-        ok = measure(r, &inside, a, m, e);
-    else if (why.kind == ERR_UNDECIDED) {
-        *m = (struct measured){.missing = arena_strdup(a, why.msg)};
-        ok = true;
-    } else
-        fail(e, why.kind, "%s", why.msg);
-    trace_close(&inside);
-    return ok;
-}
-
-bool baseline_measure(const struct trace *t, const char *const *paths, size_t n, const struct rules *rules, struct baseline *b, struct err *e)
-{
-    b->facts = facts_of(t, &b->arena);
-    b->units = units_count(t);
+    b->facts = facts_of(&runs->v[0].t, &b->arena);
+    b->units = units_count(&runs->v[0].t);
     for (size_t i = 0; i < rules->n; i++) {
         struct baseline_rule r = {.subject = rule_subject(&rules->rule[i], &b->arena)};
         if (baseline_find(b, r.subject))
             continue;
-        if (!measure_rule(&rules->rule[i], t, paths, n, &b->arena, &r.m, e))
+        if (!runset_measure(&rules->rule[i], runs, &b->arena, &r.m, e))
             return false;
         ARRAY_PUSH(b->rule, b->n, b->cap, r);
     }
@@ -51,11 +30,11 @@ const struct measured *baseline_find(const struct baseline *b, const char *subje
 
 static bool from_trace(const char *path, const struct trace_opts *o, const struct rules *rules, struct baseline *b, struct err *e)
 {
-    struct trace t = {0};
-    bool ok = trace_open(&path, 1, o, &t, e) && baseline_measure(&t, &path, 1, rules, b, e);
+    struct runset runs;
+    bool ok = runset_open(&path, 1, o, &runs, e) && baseline_measure(&runs, rules, b, e);
     for (size_t i = 0; ok && i < b->facts.n; i++) /* they live in the trace */
         b->facts.v[i].value = arena_strdup(&b->arena, b->facts.v[i].value);
-    trace_close(&t);
+    runset_close(&runs);
     return ok;
 }
 

@@ -8,13 +8,13 @@
  *     rule summary.busy_pct min
  *         85.1
  *
- * Under a rule stands what it measured: VALUE KEY per key, or one VALUE. Counts are totals over ranks, divided by the
+ * Under a rule stands what it measured: VALUE KEY per key, or one VALUE a run. Counts are totals over ranks, divided by the
  * units when they are compared. Control characters, '%' and a leading or trailing space of keys are written %XX. Times
  * that go with counts are left out, so that the file changes only when a count does.
  */
 #pragma once
 #include "analyzer/facts.h"
-#include "analyzer/measure.h"
+#include "analyzer/runset.h"
 
 struct baseline_rule {
     const char *subject;
@@ -31,12 +31,8 @@ struct baseline {
 
 /* A baseline file, or any trace: then each rule of `rules` is measured in it. */
 bool baseline_open(const char *path, const struct trace_opts *o, const struct rules *rules, struct baseline *b, struct err *e);
-/* From a trace that is open. Rules that hold inside a range open it again from `paths`. */
-bool baseline_measure(const struct trace *t, const char *const *paths, size_t n, const struct rules *rules, struct baseline *b, struct err *e);
+/* From runs that are open: facts of all, units of the first. */
+bool baseline_measure(const struct runset *runs, const struct rules *rules, struct baseline *b, struct err *e);
 void baseline_write(const struct baseline *b, FILE *out);
 const struct measured *baseline_find(const struct baseline *b, const char *subject); /* NULL: the baseline holds none */
 void baseline_close(struct baseline *b);
-
-/* Measures a rule in the trace, opened anew for the rule's range when it has one. */
-bool measure_rule(const struct rule *r, const struct trace *t, const char *const *paths, size_t n, struct arena *a, struct measured *m,
-                  struct err *e);

@@ -1,17 +1,29 @@
-/* gate.h - rules against a trace, with a baseline or without: pass, fail, or undecided. Never green by accident.
+/* gate.h - rules against runs, with a baseline or without: pass, fail, or undecided. Never green by accident.
  *
  * A count that is compared with a baseline is compared by rate: it passes when one of the rates that can be formed on
  * both sides (per step, per micro-batch, per packed sequence) holds; so a longer run of the same code passes, and one
- * more call per layer does not. Other columns are compared as they are; a time rule that does not hold with one run on
- * a side is undecided, never a failure, for one run says nothing about noise.
+ * more call per layer does not. Counts are exact and need no repeats.
+ *
+ * A time or a percentage is compared as it is, runs as samples (noise.h): with three runs a side or more, a verdict is
+ * given when the 95 % interval of the difference excludes the limit, else undecided; with fewer, a rule that holds
+ * passes and one that does not is undecided, for so few runs say nothing about noise.
  */
 #pragma once
 #include "analyzer/baseline.h"
+#include "analyzer/gitlines.h"
+#include "analyzer/places.h"
 
 struct gate_result {
     size_t pass, fail, undecided;
 };
 
-/* One row per rule, and one per key that fails; `b` NULL: no baseline was given. `out` is initialised here. */
-bool gate_run(const struct trace *t, const char *const *paths, size_t n, struct rules *rules, const struct baseline *b, struct table *out,
-              struct gate_result *got, struct err *e);
+struct gate_opts {
+    const struct baseline *baseline; /* NULL: none was given */
+    const struct gitlines *changed;  /* NULL: not asked for */
+};
+
+/* One row per rule, and one per key that fails; `out` is initialised here. */
+bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_opts *o, struct table *out, struct gate_result *got, struct err *e);
+
+/* The noise floor of two or more runs of the same thing (A/A): per figure the median and the largest distance from it. */
+bool gate_noise(const struct runset *runs, struct table *out, struct err *e);

@@ -1,5 +1,7 @@
 /* select.c - --range: host rows inside matching ranges, and device rows that were launched from there.
  *
+ * Source frames around such rows stay, so that a call keeps its site.
+ *
  * A file without a single link between host calls and device rows is cut by time instead: device rows that begin while
  * a matching range of their rank is open.
  */
@@ -69,6 +71,26 @@ static void mark_lanes(const struct trace *t, const struct trace_rank *r, struct
         }
 }
 
+/* Frames that enclose a row that is kept: within a thread what overlaps encloses or is enclosed. */
+static void keep_frames(const struct trace_file *f, const struct thread_events *th, uint8_t *keep)
+{
+    struct arena a = {0};
+    struct ivl *v = arena_array(&a, struct ivl, th->n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < th->n; i++) {
+        const struct event *ev = &f->d.ev[th->ev[i]];
+        if (keep[th->ev[i]])
+            v[n++] = (struct ivl){ev->start, ev->end > ev->start ? ev->end : ev->start + 1};
+    }
+    struct ivlset kept = ivl_from(v, n);
+    for (size_t i = 0; i < th->n && n; i++) {
+        const struct event *ev = &f->d.ev[th->ev[i]];
+        if (ev->kind == EV_FRAME && ivl_within(kept, ev->start, ev->end) > 0)
+            keep[th->ev[i]] = 1;
+    }
+    arena_free(&a);
+}
+
 static size_t select_file(struct build *b, uint32_t file)
 {
     struct trace *t = b->t;
@@ -89,6 +111,8 @@ static size_t select_file(struct build *b, uint32_t file)
         for (size_t i = 0; i < k->n; i++)
             s.keep[k->ev[i]] = matches(b, &paths, known, of[k->ev[i]]);
         mark_lanes(t, k, &s, &a);
+        for (size_t i = 0; i < k->nthreads; i++)
+            keep_frames(f, &k->threads[i], s.keep);
         thin_rank(k, s.keep);
         left += k->n;
         for (uint32_t l = k->first_lane; l < k->first_lane + k->nlanes; l++) {

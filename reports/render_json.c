@@ -4,31 +4,13 @@
  * trace is null; bytes that are not UTF-8 become U+FFFD, so any name gives valid JSON.
  */
 #include "reports/render.h"
-#include "reports/glyph.h"
-
-static void string(const char *s, FILE *out)
-{
-    static const char short_form[128] = {['"'] = '"', ['\\'] = '\\', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't', ['\b'] = 'b', ['\f'] = 'f'};
-    char bytes[4];
-    putc('"', out);
-    while (*s) {
-        uint32_t cp;
-        s += glyph_next(s, &cp);
-        if (cp < 128 && short_form[cp])
-            fprintf(out, "\\%c", short_form[cp]);
-        else if (cp < 0x10000 && glyph_acts(cp))
-            fprintf(out, "\\u%04x", (unsigned)cp);
-        else
-            fwrite(bytes, 1, glyph_put(cp, bytes), out);
-    }
-    putc('"', out);
-}
+#include "reports/jsonstr.h"
 
 static void value(struct cell c, enum unit u, FILE *out)
 {
     char buf[64];
     if (c.kind == CELL_TEXT)
-        string(c.s, out);
+        jsonstr_put(c.s, out);
     else
         fputs(c.kind == CELL_ABSENT ? "null" : cell_csv(c, u, buf), out);
 }
@@ -36,13 +18,13 @@ static void value(struct cell c, enum unit u, FILE *out)
 static void object(const struct table *t, FILE *out)
 {
     fputs("{\"table\": ", out);
-    string(t->name, out);
+    jsonstr_put(t->name, out);
     fputs(", \"rows\": [", out);
     for (size_t r = 0; r < t->nrows; r++) {
         fputs(r ? ",\n  {" : "\n  {", out);
         for (size_t c = 0; c < t->ncolumns; c++) {
             fputs(c ? ", " : "", out);
-            string(t->columns[c].name, out);
+            jsonstr_put(t->columns[c].name, out);
             fputs(": ", out);
             value(table_at(t, r)[c], t->columns[c].unit, out);
         }

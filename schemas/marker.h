@@ -23,6 +23,7 @@
 #define MARK_BACKWARD "backward"
 #define MARK_BATCH "cpscope.batch"
 #define MARK_CACHE "cpscope.cache"
+#define MARK_ALLOW_SYNC "cpscope.allow_sync" /* a range around syncs that are meant: the gate does not count them */
 #define MARK_DOMAIN "cpscope" /* NVTX domain of our own programs; our own NVTX source skips it */
 
 /* Ranges of a GDN layer (spec C.2) and of the layout conversion (spec D.5). thd_route encloses all work that derives a

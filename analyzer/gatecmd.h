@@ -1,0 +1,15 @@
+/* gatecmd.h - what `cpscope gate` and `cpscope check` share: from files and options to a verdict and a status.
+ */
+#pragma once
+#include "analyzer/output.h"
+#include "analyzer/trace.h"
+
+struct gate_args {
+    const char *rules, *baseline, *update, *git;
+    bool noise; /* --aa */
+};
+extern const struct opt gate_opt_rows[]; /* into a struct gate_args */
+
+/* 0 all pass, 1 a rule fails, 4 a rule cannot be judged; or the status of *e. */
+enum status gate_files(const char *const *paths, size_t n, const struct gate_args *a, const struct trace_opts *to, const struct output_opts *oo,
+                       struct err *e);
