@@ -2,6 +2,7 @@
 #include "analyzer/explain.h"
 #include "analyzer/critical.h"
 #include "analyzer/explain_range.h"
+#include "analyzer/groups.h"
 #include "analyzer/recover.h"
 #include "analyzer/whatif.h"
 #include "reports/human.h"
@@ -218,33 +219,44 @@ static void path_line(const struct facts_of_step *f, FILE *out)
 
 enum { NAME_WIDTH = 60 };
 
-/* Parts of the path of equal kind and name, over ranks: the three longest. */
+/* Parts of the path of equal kind and name put together, over ranks and sites; how many. */
+static size_t fold_parts(const struct path *p, struct path_part *out)
+{
+    struct groups g = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        size_t k = groups_at(&g, p->v[i].kind, p->v[i].name, 0, 0);
+        if (k == n)
+            out[n++] = (struct path_part){.kind = p->v[i].kind, .name = p->v[i].name};
+        out[k].total_ns += p->v[i].total_ns;
+    }
+    groups_free(&g);
+    return n;
+}
+
+static int by_length(const void *x, const void *y)
+{
+    const struct path_part *a = x, *b = y;
+    if (a->total_ns != b->total_ns)
+        return a->total_ns > b->total_ns ? -1 : 1;
+    return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : (a->name > b->name) - (a->name < b->name);
+}
+
 static void longest_line(const struct facts_of_step *f, FILE *out)
 {
+    struct arena a = {0};
+    struct path_part *v = arena_array(&a, struct path_part, f->path.n + 1);
+    size_t n = fold_parts(&f->path, v);
+    qsort(v, n, sizeof *v, by_length);
     fputs("longest on it: ", out);
-    bool *told = calloc(f->path.n + 1, sizeof *told);
-    for (int shown = 0; shown < 3; shown++) {
-        size_t best = f->path.n;
-        int64_t most = 0;
-        for (size_t i = 0; i < f->path.n && i < 64; i++) {
-            int64_t sum = 0;
-            for (size_t k = i; !told[i] && k < f->path.n; k++)
-                sum += f->path.v[k].kind == f->path.v[i].kind && f->path.v[k].name == f->path.v[i].name ? f->path.v[k].total_ns : 0;
-            if (sum > most) {
-                most = sum;
-                best = i;
-            }
-        }
-        if (best == f->path.n)
-            break;
-        const char *name = intern_str(&f->path.names, f->path.v[best].name);
-        fprintf(out, "%s%s %.*s%s %.1f %%", shown ? ", " : "", path_kind_name(f->path.v[best].kind), NAME_WIDTH, name,
-                strlen(name) > NAME_WIDTH ? "..." : "", share(most, f->path.window_ns));
-        for (size_t k = 0; k < f->path.n; k++)
-            told[k] |= f->path.v[k].kind == f->path.v[best].kind && f->path.v[k].name == f->path.v[best].name;
+    for (size_t i = 0; i < n && i < 3; i++) {
+        const char *name = intern_str(&f->path.names, v[i].name);
+        bool cut = strlen(name) > NAME_WIDTH;
+        fprintf(out, "%s%s %.*s%s %.1f %%", i ? ", " : "", path_kind_name(v[i].kind), NAME_WIDTH, name, cut ? "..." : "",
+                share(v[i].total_ns, f->path.window_ns));
     }
-    free(told);
-    fputs(f->path.n ? "\n" : "nothing\n", out);
+    fputs(n ? "\n" : "nothing\n", out);
+    arena_free(&a);
 }
 
 static void sync_line(const struct facts_of_step *f, FILE *out)

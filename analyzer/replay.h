@@ -108,7 +108,12 @@ struct ivlset replay_window(const struct replay *r, const struct scenario *s, co
 int64_t replay_host_span(const struct replay *r, const struct scenario *s, uint32_t queue, int64_t from, int64_t to);
 
 /* ---- parts of replay_build, for replay*.c only ---- */
+struct stretch {
+    uint32_t first, end;
+};
+
 struct replay_build {
+    struct stretch *of_rank, *of_file; /* the streams of a rank, of a file, among the queues */
     struct replay *r;
     struct sortkey *pairs; /* key: task, at: what it also waits for; sorted into dep[] at the end */
     size_t npairs, pairs_cap;

@@ -55,6 +55,31 @@ static uint32_t waited_for(const struct replay *r, const struct replay_queue *q,
     return REPLAY_NONE;
 }
 
+/* The streams of a rank's devices; of a rank without any those of its whole file. */
+static struct stretch device_queues(const struct replay_build *b, uint32_t rank)
+{
+    struct stretch s = b->of_rank[rank];
+    return s.end > s.first ? s : b->of_file[b->r->t->ranks[rank].file];
+}
+
+static void widen(struct stretch *s, uint32_t q)
+{
+    s->first = s->end ? (q < s->first ? q : s->first) : q;
+    s->end = q + 1 > s->end ? q + 1 : s->end;
+}
+
+static void index_queues(struct replay_build *b, struct arena *a)
+{
+    const struct replay *r = b->r;
+    b->of_rank = arena_array(a, struct stretch, r->t->nranks + 1);
+    b->of_file = arena_array(a, struct stretch, r->t->nfiles + 1);
+    for (uint32_t q = 0; q < r->nqueues; q++)
+        if (r->queues[q].lane != REPLAY_NONE) {
+            widen(&b->of_rank[r->queues[q].rank], q);
+            widen(&b->of_file[r->queues[q].file], q);
+        }
+}
+
 struct asking {
     uint32_t task;
     const struct replay_task *call;
@@ -87,7 +112,8 @@ static bool wait_streams(struct replay_build *b, const struct asking *x, int64_t
     struct replay *r = b->r;
     uint32_t best = REPLAY_NONE;
     bool any = false;
-    for (uint32_t q = 0; q < r->nqueues; q++) {
+    struct stretch near = device_queues(b, x->w->rank);
+    for (uint32_t q = near.first; q < near.end; q++) {
         if (!concerns(r, &r->queues[q], x, native))
             continue;
         any = true;
@@ -174,7 +200,8 @@ static void event_dep(struct replay_build *b, uint32_t task)
     const struct replay_task *k = &r->tasks[task];
     const struct replay_queue *own = &r->queues[k->queue];
     uint32_t best = REPLAY_NONE;
-    for (uint32_t q = 0; q < r->nqueues; q++) {
+    struct stretch near = device_queues(b, own->rank);
+    for (uint32_t q = near.first; q < near.end; q++) {
         if (q == k->queue || r->queues[q].lane != own->lane)
             continue;
         uint32_t i = waited_for(r, &r->queues[q], launched_at(r, k), k->start);
@@ -205,29 +232,37 @@ static void event_deps(struct replay_build *b)
 
 enum { TURNS_PER_CALL = 50 }; /* at most one turn in so many calls */
 
-static void hand_over(struct replay *r, uint32_t rank, struct arena *a)
+/* The calls of a rank's threads in order of time. */
+static size_t calls_of_rank(const struct replay *r, uint32_t rank, struct sortkey **v, struct arena *a)
 {
-    size_t n = 0, turns = 0;
+    size_t n = 0;
     for (size_t q = 0; q < r->nqueues; q++)
         n += r->queues[q].rank == rank && r->queues[q].lane == REPLAY_NONE ? r->queues[q].n : 0;
-    struct sortkey *v = arena_array(a, struct sortkey, 2 * n + 2);
+    *v = arena_array(a, struct sortkey, 2 * n + 2);
     n = 0;
     for (size_t q = 0; q < r->nqueues; q++)
         for (uint32_t i = 0; r->queues[q].rank == rank && r->queues[q].lane == REPLAY_NONE && i < r->queues[q].n; i++)
-            v[n++] = (struct sortkey){r->tasks[r->queues[q].first + i].start, r->queues[q].first + i};
-    sortkeys(v, v + n, n);
+            (*v)[n++] = (struct sortkey){r->tasks[r->queues[q].first + i].start, r->queues[q].first + i};
+    sortkeys(*v, *v + n, n);
+    return n;
+}
+
+static void hand_over(struct replay *r, uint32_t rank)
+{
+    struct arena a = {0};
+    struct sortkey *v;
+    size_t n = calls_of_rank(r, rank, &v, &a), turns = 0;
+    bool overlap = false;
     for (size_t i = 1; i < n; i++) {
-        const struct replay_task *before = &r->tasks[v[i - 1].at], *k = &r->tasks[v[i].at];
-        turns += before->queue != k->queue;
-        if (before->end > k->start)
-            return;
+        turns += r->tasks[v[i - 1].at].queue != r->tasks[v[i].at].queue;
+        overlap |= r->tasks[v[i - 1].at].end > r->tasks[v[i].at].start;
     }
-    if (!turns || turns * TURNS_PER_CALL > n)
-        return;
-    r->handed = true;
-    for (size_t i = 1; i < n; i++)
+    bool one_flow = turns && !overlap && turns * TURNS_PER_CALL <= n;
+    r->handed |= one_flow;
+    for (size_t i = 1; one_flow && i < n; i++)
         if (r->tasks[v[i - 1].at].queue != r->tasks[v[i].at].queue)
             r->tasks[v[i].at].cause = v[i - 1].at;
+    arena_free(&a);
 }
 
 /* Pairs into lists, each ended by REPLAY_NONE. */
@@ -251,6 +286,7 @@ void replay_deps(struct replay_build *b)
 {
     struct replay *r = b->r;
     struct arena a = {0};
+    index_queues(b, &a);
     const uint8_t *copied = copy_deps(b, &a);
     for (uint32_t i = 0; i < r->n; i++)
         if (r->tasks[i].wait)
@@ -258,7 +294,7 @@ void replay_deps(struct replay_build *b)
     full_queue_deps(b);
     event_deps(b);
     for (uint32_t rank = 0; rank < r->t->nranks; rank++)
-        hand_over(r, rank, &a);
+        hand_over(r, rank);
     make_lists(b);
     arena_free(&a);
 }

@@ -83,14 +83,15 @@ static int64_t duration(const struct running *x, uint32_t task)
 static int64_t work_end(const struct running *x, uint32_t task)
 {
     const struct replay_task *k = &x->r->tasks[task];
-    int64_t start = x->at[2 * task];
+    int64_t start = x->at[2 * task], join = k->group ? x->at[2 * x->r->n + k->group - 1] : 0;
+    if (start == unknown || join == unknown) /* a circle was cut here */
+        return k->end;
     if (change_of(x, task) == DROP)
         return start;
     if (!k->group)
         return start + duration(x, task);
     const struct replay_group *g = &x->r->groups[k->group - 1];
-    int64_t join = x->at[2 * x->r->n + k->group - 1], late = k->end - g->join - g->transfer;
-    return join + duration(x, task) + late;
+    return join + duration(x, task) + (k->end - g->join - g->transfer);
 }
 
 static int64_t call_end(const struct running *x, uint32_t task)
@@ -104,14 +105,21 @@ static int64_t call_end(const struct running *x, uint32_t task)
     return follow(x, 2 * task + 1, false);
 }
 
+/* Of the last rank; behind the last one that is known where a circle was cut. */
 static int64_t arrival(const struct running *x, uint32_t instant)
 {
-    int64_t last = unknown;
+    int64_t last = unknown, known = unknown;
     struct replay_edge e;
-    for (size_t k = 0; replay_edge(x->r, instant, k, &e); k++)
+    for (size_t k = 0; replay_edge(x->r, instant, k, &e); k++) {
+        int64_t m = replay_measured(x->r, e.instant);
+        if (x->at[e.instant] == unknown)
+            continue;
+        known = m > known ? m : known;
         if (change_of(x, e.instant / 2) != DROP && x->at[e.instant] > last)
             last = x->at[e.instant];
-    return last == unknown ? replay_measured(x->r, instant) : last;
+    }
+    int64_t measured = replay_measured(x->r, instant);
+    return last == unknown ? measured : last + (measured - known);
 }
 
 static int64_t instant_at(const struct running *x, uint32_t i)

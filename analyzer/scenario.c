@@ -109,23 +109,25 @@ static enum change call_change(struct making *x, uint32_t queue, const struct re
     return NO_WAIT;
 }
 
+/* The row itself, the call that launched it, a collective's group and function. */
+static bool work_matches(struct making *x, enum option o, const struct replay_task *k)
+{
+    if (!x->m[o].on)
+        return false;
+    const struct ev_comm *c = ev_comm_of(&x->f->d, &x->f->d.ev[k->row]);
+    bool hit = row_matches(x, o, k->row) || (c && (name_matches(x, o, c->communicator) || name_matches(x, o, c->function))) ||
+               (k->cause != REPLAY_NONE && row_matches(x, o, x->r->tasks[k->cause].row));
+    x->m[o].hits += hit;
+    return hit;
+}
+
 static enum change work_change(struct making *x, const struct replay_task *k)
 {
-    const struct event *ev = &x->f->d.ev[k->row];
-    uint32_t call = k->cause != REPLAY_NONE ? x->r->tasks[k->cause].row : REPLAY_NONE;
     if (k->cause != REPLAY_NONE && x->task[k->cause] == DROP)
         return DROP;
-    enum option drop = trace_is_comm(x->f, ev) ? COMM : KERNELS;
-    for (int i = 0; i < 2; i++) {
-        enum option o = i ? SCALED : drop;
-        const struct ev_comm *c = ev_comm_of(&x->f->d, ev);
-        bool hit = row_matches(x, o, k->row) || (call != REPLAY_NONE && x->m[o].on && row_matches(x, o, call)) ||
-                   (c && x->m[o].on && (name_matches(x, o, c->communicator) || name_matches(x, o, c->function)));
-        x->m[o].hits += hit;
-        if (hit)
-            return i ? SCALE : DROP;
-    }
-    return KEEP;
+    if (work_matches(x, trace_is_comm(x->f, &x->f->d.ev[k->row]) ? COMM : KERNELS, k))
+        return DROP;
+    return work_matches(x, SCALED, k) ? SCALE : KEEP;
 }
 
 static void choose_queue(struct making *x, uint32_t queue)
@@ -193,6 +195,25 @@ static bool all_hit(const struct making *x, const char *const *texts, struct err
     return true;
 }
 
+static struct touched count_touched(const struct making *x)
+{
+    const struct replay *r = x->r;
+    struct touched n = {.ranges = x->m[RANGE].hits};
+    for (size_t i = 0; i < r->n; i++) {
+        const struct replay_queue *q = &r->queues[r->tasks[i].queue];
+        const struct trace_file *f = &r->t->files[q->file];
+        if (x->task[i] == KEEP)
+            continue;
+        if (q->lane == REPLAY_NONE) {
+            n.waits += r->tasks[i].wait != 0;
+        } else {
+            n.work++;
+            n.comms += trace_is_comm(f, &f->d.ev[r->tasks[i].row]);
+        }
+    }
+    return n;
+}
+
 bool scenario_make(const struct replay *r, const struct whatif_args *o, struct arena *a, struct scenario *s, struct touched *n, struct err *e)
 {
     const char *const texts[] = {o->drop_range, o->drop_syncs, o->drop_kernels, o->drop_comm, o->scale};
@@ -210,14 +231,7 @@ bool scenario_make(const struct replay *r, const struct whatif_args *o, struct a
         choose_file(&x, f);
     ok = ok && all_hit(&x, texts, e);
     *s = (struct scenario){.task = x.task, .gone = x.gone, .scaled = x.scaled, .ppm = ppm};
-    *n = (struct touched){.ranges = x.m[RANGE].hits};
-    for (size_t i = 0; i < r->n; i++) {
-        const struct replay_queue *q = &r->queues[r->tasks[i].queue];
-        bool host = q->lane == REPLAY_NONE;
-        n->waits += host && r->tasks[i].wait && x.task[i] != KEEP;
-        n->work += !host && x.task[i] != KEEP;
-        n->comms += !host && x.task[i] != KEEP && trace_is_comm(&r->t->files[q->file], &r->t->files[q->file].d.ev[r->tasks[i].row]);
-    }
+    *n = count_touched(&x);
     for (int i = 0; i < NOPTIONS; i++)
         if (x.m[i].on)
             regfree(&x.m[i].re);

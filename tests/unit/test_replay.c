@@ -1,0 +1,272 @@
+/* test_replay.c - replays with answers worked out by hand, and what holds for any trace at all. */
+#include "analyzer/recover.h"
+#include "analyzer/whatif.h"
+#include "trace_maker.h"
+
+/* A metric of a lane under options. */
+static int64_t predicted(const struct trace *t, const struct whatif_args *o, uint32_t lane, const char *metric)
+{
+    struct table s;
+    int64_t found = INT64_MIN;
+    make_table(t, "whatif", o, &s);
+    for (size_t i = 0, seen = 0; i < s.nrows && found == INT64_MIN; i++)
+        if (strcmp(text_of(&s, i, "metric"), metric) == 0 && seen++ == lane)
+            found = (int64_t)table_at(&s, i)[table_column(&s, "predicted")].r;
+    table_free(&s);
+    return found;
+}
+
+/*  host    |L|..|== sync ==|....|L|..|== sync ==|........|      step 0 .. 300
+ *          0 2  10       110  150 152 160     260       300
+ *  stream    |## a ##|            |## b ##|
+ *            5     105            155   255                     launch latency 5, waking up 5 */
+static void make_two_syncs(struct maker *m)
+{
+    make_host(m, EV_RANGE, "step#0", 1, 0, 300);
+    make_call(m, "cudaLaunchKernel", 1, 0, 2, 1);
+    make_work(m, EV_KERNEL, "a", 0, 7, 5, 105, 1);
+    make_host(m, EV_RANGE, "first", 1, 9, 111);
+    make_call(m, "cudaStreamSynchronize", 1, 10, 110, 2);
+    make_host(m, EV_RANGE, "think", 1, 120, 140);
+    make_call(m, "cudaLaunchKernel", 1, 150, 152, 3);
+    make_work(m, EV_KERNEL, "b", 0, 7, 155, 255, 3);
+    make_host(m, EV_RANGE, "second", 1, 159, 261);
+    make_call(m, "cudaStreamSynchronize", 1, 160, 260, 4);
+}
+
+static void assert_step(void (*make)(struct maker *), struct whatif_args o, int64_t step_ns)
+{
+    struct maker m = maker("whatif");
+    struct trace t;
+    make(&m);
+    make_open(&m, NULL, &t);
+    assert_int_equal(predicted(&t, &o, 0, "step_ns"), step_ns);
+    trace_close(&t);
+}
+
+TEST(a_sync_less)
+{
+    assert_step(make_two_syncs, (struct whatif_args){0}, 300);
+    /* b is launched at 50 and starts behind a, at 105; its sync ends at 205 + 5; the step 40 later. */
+    assert_step(make_two_syncs, (struct whatif_args){.drop_syncs = "first"}, 250);
+    assert_step(make_two_syncs, (struct whatif_args){.drop_syncs = "cudaStreamSynchronize"}, 100); /* 300 less 100 less 100 */
+}
+
+TEST(kernels_less_and_longer)
+{
+    assert_step(make_two_syncs, (struct whatif_args){.drop_kernels = "^a$"}, 200); /* it was over before the first sync */
+    assert_step(make_two_syncs, (struct whatif_args){.scale = "^a$=2"}, 400);
+    assert_step(make_two_syncs, (struct whatif_args){.scale = "^[ab]$=0.5"}, 200);
+}
+
+TEST(ranges_go_with_all_that_is_in_them)
+{
+    assert_step(make_two_syncs, (struct whatif_args){.drop_range = "think"}, 280);       /* 20 of host time */
+    assert_step(make_two_syncs, (struct whatif_args){.scale = "think=3"}, 340);          /* 20 become 60 */
+    assert_step(make_two_syncs, (struct whatif_args){.drop_range = "first|think"}, 250); /* b is launched at 28 but follows a */
+}
+
+TEST(what_matches_nothing_is_said)
+{
+    struct maker m = maker("none");
+    struct trace t;
+    struct table s;
+    struct err e = {0};
+    make_two_syncs(&m);
+    make_open(&m, NULL, &t);
+    assert_false(table_build(table_find("whatif"), &t, &(struct whatif_args){.drop_range = "nosuch"}, &s, &e));
+    assert_int_equal(e.kind, ERR_UNDECIDED);
+    table_free(&s);
+    e = (struct err){0};
+    assert_false(table_build(table_find("whatif"), &t, &(struct whatif_args){.scale = "a=x"}, &s, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    table_free(&s);
+    trace_close(&t);
+}
+
+/*  host       |L a|L event wait|L b|== sync b ==|
+ *  stream 7      |###### a ######|
+ *  stream 13                      |## b ##|            b waits for a's event, not for its own stream */
+static void make_two_streams(struct maker *m)
+{
+    make_host(m, EV_RANGE, "step#0", 1, 0, 220);
+    make_call(m, "cudaLaunchKernel", 1, 0, 2, 1);
+    make_work(m, EV_KERNEL, "a", 0, 7, 5, 105, 1);
+    make_call(m, "cudaStreamWaitEvent", 1, 10, 11, 2);
+    struct event ev = event_none(EV_SYNC, 12, 12);
+    ev.name = intern_id(&m->d.strings, "Stream Wait Event");
+    ev.rank = 0, ev.device = 0, ev.correlation = 2;
+    ev.stream = tracedata_stream(&m->d, tracedata_process(&m->d, m->pid, "host", -1), 0, 13);
+    make_event(m, ev);
+    make_call(m, "cudaLaunchKernel", 1, 20, 22, 3);
+    make_work(m, EV_KERNEL, "b", 0, 13, 107, 157, 3);
+    make_call(m, "cudaStreamSynchronize", 1, 30, 160, 4);
+}
+
+TEST(streams_wait_for_events)
+{
+    assert_step(make_two_streams, (struct whatif_args){.scale = "^a$=2"}, 320);
+    assert_step(make_two_streams, (struct whatif_args){.scale = "^b$=2"}, 270);
+    /* a ends at 25: b at 25 + 2 to 77, the sync at 80, the step 60 later */
+    assert_step(make_two_streams, (struct whatif_args){.scale = "^a$=0.2"}, 140);
+}
+
+/*  rank 0   |# k #|------- all_gather: waits -------|t|
+ *  rank 1   |########## k ##########|- all_gather -|t|      120 later by its clock's account; transfer 30 */
+static void make_ranks(struct maker *m)
+{
+    for (m->rank = 0; m->rank < 2; m->rank++) {
+        int64_t arrives = m->rank ? 200 : 100;
+        m->pid = 100 + m->rank;
+        make_host(m, EV_RANGE, "step#0", 1 + m->rank, 0, 300);
+        make_call(m, "cudaLaunchKernel", 1 + m->rank, 0, 2, 1);
+        make_work(m, EV_KERNEL, m->rank ? "slow" : "fast", m->rank, 7, 0, arrives, 1);
+        make_call(m, "cudaLaunchKernel", 1 + m->rank, 10, 12, 2);
+        make_comm(m, "cp", "all_gather", m->rank, arrives, 230, 1, 2, 8);
+        m->d.ev[m->d.n - 1].correlation = 2;
+        make_call(m, "cudaDeviceSynchronize", 1 + m->rank, 20, 240, 3);
+    }
+}
+
+TEST(collectives_move_when_the_last_rank_has_come)
+{
+    struct maker m = maker("ranks");
+    struct trace t;
+    make_ranks(&m);
+    make_open(&m, NULL, &t);
+    for (uint32_t lane = 0; lane < 2; lane++) {
+        assert_int_equal(predicted(&t, &(struct whatif_args){0}, lane, "step_ns"), 300);
+        assert_int_equal(predicted(&t, &(struct whatif_args){.scale = "slow=0.75"}, lane, "step_ns"), 250); /* comes at 150 */
+        assert_int_equal(predicted(&t, &(struct whatif_args){.scale = "slow=0.1"}, lane, "step_ns"), 200);  /* now rank 0 is last, at 100 */
+        assert_int_equal(predicted(&t, &(struct whatif_args){.scale = "all_gather=2"}, lane, "step_ns"), 330);
+    }
+    assert_int_equal(predicted(&t, &(struct whatif_args){.drop_comm = "^cp$"}, 0, "step_ns"), 170);
+    assert_int_equal(predicted(&t, &(struct whatif_args){.drop_comm = "^cp$"}, 1, "step_ns"), 270);
+    assert_int_equal(predicted(&t, &(struct whatif_args){.scale = "slow=0.75"}, 0, "comm_sum_ns"), 80); /* 100 to 180 */
+    trace_close(&t);
+}
+
+/* ---- any trace ---- */
+
+static const char *const calls[] = {"cudaLaunchKernel",      "cudaStreamSynchronize", "cudaMemcpy",
+                                    "cudaDeviceSynchronize", "cudaEventSynchronize",  "cudaMalloc"};
+
+/* Times as a device might have them, or as no device could. */
+static void make_random(struct maker *m, bool possible)
+{
+    int64_t corr = 1;
+    for (m->rank = 0; m->rank < 2; m->rank++) {
+        int64_t now = 0, device[2] = {0};
+        m->pid = 100 + m->rank;
+        for (int i = 0, n = 5 + (int)rnd(20); i < n; i++) {
+            const char *api = calls[rnd(6)];
+            int64_t start = now + (int64_t)rnd(20), end = start + 1 + (int64_t)rnd(5);
+            bool launch = api == calls[0] || api == calls[2];
+            int s = (int)rnd(2);
+            if (launch) {
+                int64_t from = start + (int64_t)rnd(9);
+                from = possible && from < device[s] ? device[s] : from - (possible ? 0 : (int64_t)rnd(20));
+                device[s] = from + (int64_t)rnd(60);
+                make_work(m, EV_KERNEL, "k", m->rank, s ? 13 : 7, from, device[s], corr);
+            }
+            if (possible && api != calls[0] && api != calls[5])
+                end = device[s] >= end ? device[s] + 1 : end;
+            make_call(m, api, 1 + m->rank, start, end, corr++);
+            now = end;
+        }
+        int64_t until = device[0] > device[1] ? device[0] : device[1];
+        for (int k = 0; k < 2; k++)
+            make_comm(m, "cp", "all_gather", m->rank, until + 5 + 40 * k, until + 15 + 40 * k + (int64_t)rnd(20), k + 1, 2, 8);
+        make_host(m, EV_RANGE, "step#0", 1 + m->rank, 1, now / 2 + 2);
+        make_host(m, EV_RANGE, "step#1", 1 + m->rank, now / 2 + 2, (now > until ? now : until) + 100);
+    }
+}
+
+TEST(nothing_changed_gives_the_measured_times)
+{
+    PROP(400)
+    {
+        struct maker m = maker("same");
+        struct trace t;
+        struct replay r;
+        struct arena a = {0};
+        make_random(&m, prop_ % 2);
+        make_open(&m, NULL, &t);
+        replay_build(&t, SITE_FUNCTION, &r);
+        struct replayed p = replay_run(&r, NULL, &a);
+        assert_int_equal(r.norder, 2 * r.n + r.ngroups);
+        for (uint32_t i = 0; i < r.norder; i++)
+            if (p.at[i] != replay_measured(&r, i))
+                fail_msg("instant %u of %zu tasks: %lld, measured %lld", i, r.n, (long long)p.at[i], (long long)replay_measured(&r, i));
+        replay_free(&r);
+        arena_free(&a);
+        trace_close(&t);
+    }
+}
+
+TEST(the_path_adds_up_and_nobody_gets_more_than_was_idle)
+{
+    PROP(400)
+    {
+        struct maker m = maker("sums");
+        struct trace t;
+        struct table s;
+        int64_t total = 0, got[2] = {0};
+        struct arena a = {0};
+        make_random(&m, prop_ % 2);
+        make_open(&m, NULL, &t);
+        make_table(&t, "critical", NULL, &s);
+        for (size_t i = 0; i < s.nrows; i++)
+            total += cell_of(&s, i, "total_ns");
+        int64_t first = ivl_len(t.ranks[0].window), second = ivl_len(t.ranks[1].window);
+        if (total != first && total != second)
+            fail_msg("the path is %lld long, the windows %lld and %lld", (long long)total, (long long)first, (long long)second);
+        table_free(&s);
+        make_table(&t, "syncs", NULL, &s);
+        for (size_t i = 0; i < s.nrows; i++) {
+            int64_t back = cell_of(&s, i, "recoverable_ns");
+            if (back == INT64_MIN)
+                continue;
+            assert_true(back >= 0);
+            got[cell_of(&s, i, "rank")] += back;
+        }
+        for (uint32_t l = 0; l < t.nlanes; l++)
+            assert_true(got[t.lanes[l].rank] <= ivl_len(trace_idle(&t, &a, &t.lanes[l])));
+        table_free(&s);
+        arena_free(&a);
+        trace_close(&t);
+    }
+}
+
+/* The hand-made path: 300 = launch latency, a, waking up, host, launch, b, waking up, host. */
+TEST(path_of_two_syncs)
+{
+    struct maker m = maker("path");
+    struct trace t;
+    struct table s;
+    int64_t compute = 0, launch = 0, sync = 0, host = 0;
+    make_two_syncs(&m);
+    make_open(&m, NULL, &t);
+    make_table(&t, "critical", NULL, &s);
+    for (size_t i = 0; i < s.nrows; i++) {
+        const char *kind = text_of(&s, i, "kind");
+        int64_t ns = cell_of(&s, i, "total_ns");
+        compute += strcmp(kind, "compute") == 0 ? ns : 0;
+        launch += strcmp(kind, "launch") == 0 ? ns : 0;
+        sync += strcmp(kind, "sync") == 0 ? ns : 0;
+        host += strcmp(kind, "host") == 0 ? ns : 0;
+    }
+    assert_int_equal(compute, 200);
+    assert_int_equal(launch, 10);
+    assert_int_equal(sync, 10);
+    assert_int_equal(host, 80); /* 110 to 150, 260 to 300 */
+    table_free(&s);
+    make_table(&t, "syncs", NULL, &s);
+    assert_int_equal(cell_of(&s, 0, "recoverable_ns"), 50); /* a's: 105 to 155 is its bubble, and all of it comes back */
+    table_free(&s);
+    trace_close(&t);
+}
+
+UNIT_MAIN(UNIT(a_sync_less), UNIT(kernels_less_and_longer), UNIT(ranges_go_with_all_that_is_in_them), UNIT(what_matches_nothing_is_said),
+          UNIT(streams_wait_for_events), UNIT(collectives_move_when_the_last_rank_has_come), UNIT(nothing_changed_gives_the_measured_times),
+          UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))
