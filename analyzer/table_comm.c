@@ -2,6 +2,7 @@
 #include "analyzer/collectives.h"
 #include "analyzer/commop.h"
 #include "analyzer/groups.h"
+#include "schemas/tracefile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,5 +120,6 @@ const struct table_desc table_comm = {
             {0},
         },
     .worst = "wait_ns",
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
     .fill = fill,
 };

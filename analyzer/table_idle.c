@@ -1,6 +1,7 @@
 /* table_idle.c - the idle time of each device by its cause and call site; the causes add up to span less busy exactly. */
 #include "analyzer/groups.h"
 #include "analyzer/idle.h"
+#include "schemas/tracefile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,5 +106,6 @@ const struct table_desc table_idle = {
             {0},
         },
     .worst = "idle_ns",
+    .spares = SIDE_KERNEL | SIDE_COMM | SIDE_RANGE,
     .fill = fill,
 };

@@ -4,6 +4,7 @@
 #include "analyzer/kernels.h"
 #include "analyzer/nest.h"
 #include "analyzer/shortname.h"
+#include "schemas/tracefile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,5 +195,6 @@ const struct table_desc table_kernels = {
     .worst = "total_ns",
     .opts = opts,
     .args_size = sizeof(struct kernels_args),
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COMM | SIDE_COPY,
     .fill = fill,
 };

@@ -10,6 +10,7 @@
 #include "analyzer/commop.h"
 #include "analyzer/overlap.h"
 #include "analyzer/shapes.h"
+#include "schemas/tracefile.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -197,5 +198,6 @@ const struct table_desc table_overlap = {
     .worst = "exposed_comm_ns",
     .opts = opts,
     .args_size = sizeof(struct overlap_args),
+    .spares = SIDE_SYNC | SIDE_COMM | SIDE_RANGE,
     .fill = fill,
 };

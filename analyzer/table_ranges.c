@@ -12,6 +12,7 @@
 #include "analyzer/nest.h"
 #include "analyzer/ranges.h"
 #include "analyzer/waits.h"
+#include "schemas/tracefile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -302,5 +303,6 @@ const struct table_desc table_ranges = {
     .worst = "host_ns",
     .opts = opts,
     .args_size = sizeof(struct ranges_args),
+    .spares = SIDE_KERNEL | SIDE_COMM,
     .fill = fill,
 };

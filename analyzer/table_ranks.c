@@ -6,6 +6,7 @@
  */
 #include "analyzer/collectives.h"
 #include "analyzer/groups.h"
+#include "schemas/tracefile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -299,5 +300,6 @@ const struct table_desc table_ranks = {
             {0},
         },
     .worst = "last_arrivals",
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
     .fill = fill,
 };

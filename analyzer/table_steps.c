@@ -3,6 +3,7 @@
  * Only marked steps are shown (steps.h): nothing is guessed from a library's ranges, and a trace without marks has none.
  */
 #include "analyzer/units.h"
+#include "schemas/tracefile.h"
 #include "schemas/marker.h"
 
 #include <stdlib.h>
@@ -133,5 +134,6 @@ const struct table_desc table_steps = {
             {0},
         },
     .worst = "duration_ns",
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COMM | SIDE_COPY,
     .fill = fill,
 };

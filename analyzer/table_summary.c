@@ -5,6 +5,7 @@
  *   comm      |  ##   ##### #  |   overlap = both at once; exposed = comm less overlap
  */
 #include "analyzer/collectives.h"
+#include "schemas/tracefile.h"
 
 enum {
     RANK,
@@ -180,5 +181,6 @@ const struct table_desc table_summary = {
             {0},
         },
     .worst = "useful_busy_ns", /* the rank that the others wait for */
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
     .fill = fill,
 };

@@ -2,6 +2,7 @@
 #include "analyzer/groups.h"
 #include "analyzer/recover.h"
 #include "analyzer/syncs.h"
+#include "schemas/tracefile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,5 +149,6 @@ const struct table_desc table_syncs = {
     .worst = "blocked_ns",
     .opts = opts,
     .args_size = sizeof(struct syncs_args),
+    .spares = SIDE_KERNEL | SIDE_RANGE,
     .fill = fill,
 };

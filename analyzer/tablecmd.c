@@ -2,6 +2,7 @@
 #include "analyzer/tablecmd.h"
 #include "analyzer/output.h"
 #include "analyzer/progress.h"
+#include "schemas/tracefile.h"
 
 struct files {
     struct opt_list v;
@@ -43,6 +44,7 @@ enum status table_main(const struct table_desc *d, int argc, char **argv, struct
     const char *doc = arena_printf(&a, "%s.\v%s", d->title, d->what ? d->what : "");
     if (opt_parse(argc, argv, groups, doc, &a, e)) {
         progress_enable(!oo.quiet && !oo.no_progress);
+        to.spared = to.range ? d->spares & ~(unsigned)SIDE_RANGE : d->spares;
         show(d, &files, &to, d->args_size ? args : NULL, &oo, e);
     }
     arena_free(&a);

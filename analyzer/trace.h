@@ -26,6 +26,7 @@ struct trace_opts {
     const char *step_marker; /* RE */
     const char *patterns;    /* file of `class RE` lines: see classes.h */
     bool quiet;              /* no progress, no warnings */
+    unsigned spared;         /* side tables that need not be loaded: bits of tracefile.h */
 };
 #define TRACE_OPTS_NONE ((struct trace_opts){.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX})
 extern const struct opt trace_opt_rows[]; /* into a struct trace_opts; for opt_parse */
@@ -116,6 +117,7 @@ struct table_desc {
     const char *worst;      /* the column whose largest value names the worst rank (--across-ranks); NULL: none */
     const struct opt *opts; /* its own options, into a struct of args_size bytes; NULL: none */
     size_t args_size;       /* args are zeroed before parsing: zero means default */
+    unsigned spares;        /* side tables it never looks at, as SIDE_ bits of tracefile.h: they are not loaded */
     /* args NULL: all defaults. ERR_UNDECIDED when the source never records such events. `out` is initialised. */
     bool (*fill)(const struct trace *t, const void *args, struct table *out, struct err *e);
 };

@@ -3,6 +3,7 @@
 #include "analyzer/paths.h"
 #include "analyzer/progress.h"
 #include "analyzer/trace_build.h"
+#include "schemas/tracefile.h"
 
 #include <string.h>
 
@@ -30,7 +31,8 @@ static bool load_file(struct trace *t, struct trace_file *f, const char *path, s
     f->name = slash ? slash + 1 : path;
     tracedata_init(&f->d);
     t->nfiles++;
-    if (!import_open(path, &f->d, e))
+    bool ours = tracefile_is(path);
+    if (ours ? !tracefile_load_some(path, SIDE_ALL & ~t->opts.spared, 0, &f->d, e) : !import_open(path, &f->d, e))
         return false;
     f->backend = tracedata_meta_get(&f->d, "backend");
     spread_ranks(&f->d);
