@@ -60,7 +60,7 @@ static enum status run(int argc, char **argv, struct err *e)
     const struct opt_group groups[] = {{opts, &a, NULL}, {trace_opt_rows, &to, "What is looked at:"}, {output_opt_rows, &oo, "Output:"}, {0}};
     const struct diff_kind *k = NULL;
     bool ok = opt_parse(argc, argv, groups, doc, &arena, e) && (k = kind_named(a.table, e)) && trace_open(&a.before, 1, &to, &before, e) &&
-              trace_open(&a.after, 1, &to, &after, e);
+              trace_open(&a.after, 1, &to, &after, e) && trace_spares(&before, oo.path, e) && trace_spares(&after, oo.path, e);
     if (ok)
         ok = print(&(struct diff_side){&before, &after, a.ledger}, k, &oo, &arena, e);
     trace_close(&before);

@@ -87,7 +87,8 @@ static bool draw(const struct kind *k, const struct args *a, const struct trace_
     struct report r = {0};
     struct plot plot = {0};
     struct output o = {0};
-    bool ok = report_open(&r, &a->files, a->baseline, to, e) && k->draw(&r, a, f, &plot, e) && output_open(&o, a->path, e);
+    bool ok =
+        report_open(&r, &a->files, a->baseline, to, e) && report_spares(&r, a->path, e) && k->draw(&r, a, f, &plot, e) && output_open(&o, a->path, e);
     if (ok) {
         fwrite(plot.data, 1, plot.n, o.f);
         ok = output_close(&o, true, e);

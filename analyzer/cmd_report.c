@@ -48,7 +48,8 @@ static enum status run(int argc, char **argv, struct err *e)
     to.quiet = a.quiet;
     if (ok && !a.path)
         ok = fail(e, ERR_USAGE, "where to? say -o OUT.html (or -o - for stdout)");
-    ok = ok && report_open(&r, &a.files, a.baseline, &to, e) && write_page(&r, strcmp(a.path, "-") == 0 ? NULL : a.path, e);
+    ok = ok && report_open(&r, &a.files, a.baseline, &to, e) && report_spares(&r, a.path, e) &&
+         write_page(&r, strcmp(a.path, "-") == 0 ? NULL : a.path, e);
     report_close(&r);
     arena_free(&arena);
     return ok ? STATUS_OK : err_status(e);

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct importer *choose(const struct input *in)
 {
@@ -39,7 +40,7 @@ static const char *looks_like(const struct input *in)
                    "7zXZ",
                    5, "an xz file; unpack it first"}};
     if (in->nhead == 0)
-        return input_cut(in) ? input_cut(in) : "an empty file";
+        return input_cut(in) ? "a packed file that is cut or damaged at its start" : "an empty file";
     size_t zeros = 0;
     while (zeros < in->nhead && in->head[zeros] == 0)
         zeros++;
@@ -86,5 +87,8 @@ bool import_file(const char *path, struct tracedata *d, struct err *e)
 
 bool import_open(const char *path, struct tracedata *d, struct err *e)
 {
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+        return fail(e, ERR_FAIL, "%s: a pipe, and a trace is read more than once: write it to a file first", path);
     return tracefile_is(path) ? tracefile_load(path, d, e) : import_file(path, d, e);
 }

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const struct opt output_opt_rows[] = {
-    {OPT_TEXT, "format", offsetof(struct output_opts, format), "text (default), csv, json, markdown, html", "NAME", 'f'},
+    {OPT_TEXT, "format", offsetof(struct output_opts, format), "text (default), csv, json, markdown, html (gate also junit, sarif, github)", "NAME",
+     'f'},
     {OPT_TEXT, "output", offsetof(struct output_opts, path), "write to FILE instead of standard output", "FILE", 'o'},
     {OPT_FLAG, "across-ranks", offsetof(struct output_opts, across_ranks),
      "minimum, median, maximum and the worst rank instead of a row per rank (text does this by itself over 4 ranks)"},
@@ -30,12 +32,17 @@ bool output_open(struct output *o, const char *path, struct err *e)
     *o = (struct output){.f = stdout, .path = path};
     if (!path)
         return true;
-    if (asprintf(&o->tmp, "%s.tmp", path) < 0)
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode))
+        return fail(e, ERR_FAIL, "%s: a folder; give a file name", path);
+    bool device = there && !S_ISREG(st.st_mode); /* a device or a pipe is written to: a rename would put a file in its place */
+    if (!device && asprintf(&o->tmp, "%s.tmp", path) < 0)
         return fail(e, ERR_FAIL, "%s: out of memory", path);
-    o->f = fopen(o->tmp, "we");
+    o->f = fopen(device ? path : o->tmp, "we");
     if (o->f)
         return true;
-    fail(e, ERR_FAIL, "%s: cannot write: %s", o->tmp, strerror(errno));
+    fail(e, ERR_FAIL, "%s: cannot write: %s", path, strerror(errno));
     free(o->tmp);
     *o = (struct output){0};
     return false;
@@ -47,10 +54,10 @@ bool output_close(struct output *o, bool keep, struct err *e)
         return keep;
     bool good = !ferror(o->f);
     good = fclose(o->f) == 0 && good;
-    bool ok = keep && good && rename(o->tmp, o->path) == 0;
+    bool ok = keep && good && (!o->tmp || rename(o->tmp, o->path) == 0);
     if (keep && !ok)
         fail(e, ERR_FAIL, "%s: cannot write: %s", o->path, strerror(errno));
-    if (!ok)
+    if (!ok && o->tmp)
         unlink(o->tmp);
     free(o->tmp);
     *o = (struct output){0};

@@ -13,10 +13,10 @@ struct output_opts {
 };
 extern const struct opt output_opt_rows[]; /* into a struct output_opts */
 
-/* A file that appears whole or not at all; path NULL: stdout, which main() checks. */
+/* A file that appears whole or not at all; path NULL: stdout, which main() checks. A device or a pipe is written to as it is. */
 struct output {
     FILE *f;
-    char *tmp;
+    char *tmp; /* NULL: written in place */
     const char *path;
 };
 bool output_open(struct output *o, const char *path, struct err *e);

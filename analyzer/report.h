@@ -33,6 +33,7 @@ struct report {
 /* Opens and tabulates `after`, and `before` where baseline is not NULL. Frees nothing on failure: call report_close. */
 bool report_open(struct report *r, const struct opt_list *files, const char *baseline, const struct trace_opts *o, struct err *e);
 void report_close(struct report *r);
+bool report_spares(const struct report *r, const char *path, struct err *e); /* as trace_spares, of both sides */
 
 /* ---- joined tables ---- */
 

@@ -91,6 +91,11 @@ bool report_open(struct report *r, const struct opt_list *files, const char *bas
     return true;
 }
 
+bool report_spares(const struct report *r, const char *path, struct err *e)
+{
+    return trace_spares(&r->after.t, path, e) && trace_spares(&r->before.t, path, e);
+}
+
 void report_close(struct report *r)
 {
     struct side *sides[] = {&r->before, &r->after};

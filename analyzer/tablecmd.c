@@ -19,8 +19,8 @@ static bool show(const struct table_desc *d, const struct files *files, const st
     struct trace t;
     if (!trace_open(files->v.v, files->v.n, to, &t, e))
         return false;
-    struct table out;
-    bool ok = table_build(d, &t, args, &out, e) && output_table(&out, d->worst, oo, e);
+    struct table out = {0};
+    bool ok = trace_spares(&t, oo->path, e) && table_build(d, &t, args, &out, e) && output_table(&out, d->worst, oo, e);
     table_free(&out);
     trace_close(&t);
     return ok;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const struct opt trace_opt_rows[] = {
     {OPT_INT, "rank", offsetof(struct trace_opts, rank), "only events of this rank", "N"},
@@ -51,17 +52,35 @@ static bool parse_steps(struct build *b, const char *text, struct err *e)
     return true;
 }
 
+static bool check_numbers(const struct trace_opts *o, struct err *e)
+{
+    if (o->rank < -1)
+        return fail(e, ERR_USAGE, "--rank %lld: ranks count from 0", (long long)o->rank);
+    return o->device >= -1 || fail(e, ERR_USAGE, "--device %lld: devices count from 0", (long long)o->device);
+}
+
+/* A marker that was asked for and is not there: another window than the one meant would be shown. */
+static bool check_marker(const struct build *b, struct err *e)
+{
+    if (!b->marker || b->t->opts.step)
+        return true;
+    for (size_t i = 0; i < b->t->nranks; i++)
+        if (b->t->ranks[i].steps.n)
+            return true;
+    return fail(e, ERR_UNDECIDED, "%s: no range matches --step-marker '%s'", b->t->files[0].name, b->t->opts.step_marker);
+}
+
 static bool build(struct build *b, const char *const *paths, size_t n, struct err *e)
 {
     const struct trace_opts *o = &b->t->opts;
     regex_t range, marker;
     b->patterns = patterns_open(o->patterns, e);
-    bool ok = e->kind == ERR_NONE && parse_steps(b, o->step, e) && compile(&range, &b->range, "range", o->range, e) &&
+    bool ok = e->kind == ERR_NONE && check_numbers(o, e) && parse_steps(b, o->step, e) && compile(&range, &b->range, "range", o->range, e) &&
               compile(&marker, &b->marker, "step-marker", o->step_marker, e) && load_files(b->t, paths, n, e) && lanes_build(b, e);
     if (ok) {
         runs_number(b->t);
         steps_build(b);
-        ok = select_range(b, e) && windows_build(b, e);
+        ok = check_marker(b, e) && select_range(b, e) && windows_build(b, e);
     }
     if (b->range)
         regfree(b->range);
@@ -90,6 +109,16 @@ void trace_close(struct trace *t)
     free(t->lanes);
     arena_free(&t->arena);
     *t = (struct trace){0};
+}
+
+bool trace_spares(const struct trace *t, const char *path, struct err *e)
+{
+    struct stat out, in;
+    bool there = path && stat(path, &out) == 0;
+    for (size_t i = 0; there && i < t->nfiles; i++)
+        if (stat(t->files[i].path, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return fail(e, ERR_USAGE, "-o %s: is the trace that is read; give another name", path);
+    return true;
 }
 
 const char *trace_string(const struct trace_file *f, uint32_t id)

@@ -93,6 +93,8 @@ struct trace {
  * why: ERR_USAGE bad option values, ERR_FAIL unreadable, ERR_UNDECIDED a restriction leaves nothing. */
 bool trace_open(const char *const *paths, size_t n, const struct trace_opts *o, struct trace *t, struct err *e);
 void trace_close(struct trace *t);
+/* False: `path`, where output is to go (NULL: to stdout), is a file that `t` was read from. ERR_USAGE. */
+bool trace_spares(const struct trace *t, const char *path, struct err *e);
 
 const char *trace_string(const struct trace_file *f, uint32_t id);
 enum work trace_work(const struct trace_file *f, const struct event *ev); /* of a row of class WORK */

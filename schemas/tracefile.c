@@ -134,6 +134,11 @@ struct tracefile *tracefile_create(const char *path, bool force, struct err *e)
         fail(e, ERR_FAIL, "%s: exists already; give another name, or --force to replace it", path);
         return NULL;
     }
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        fail(e, ERR_FAIL, "%s: not a file, and not replaced", path);
+        return NULL;
+    }
     char *tmp = sqlite3_mprintf("%s.tmp", path);
     struct tracefile *f = claim(tmp, path, true, e) ? open_handle(path, tmp, e) : NULL;
     if (f) {

@@ -27,6 +27,9 @@ run summary "$f" --rank 99
 run summary "$f" --device 7
 run summary "$f" --range nosuchrange
 run summary "$f" --step 9
+run summary "$f" --step-marker nosuchmarker
+run summary "$f" --rank -5
+run summary "$f" --device -2
 run summary "$f" --from 1s
 run summary "$DATA/analyzer/no_gpu.json"
 run kernels "$DATA/analyzer/no_gpu.json"
