@@ -31,7 +31,7 @@ unit() {
     if [ "$wrong" -gt 0 ]; then
         failed=$((failed + wrong))
         echo "FAIL $name ($wrong)"; grep -v '^ok ' "$log" | sed 's/^/    /' | tail -n 40
-    elif [ $rc -ne 0 ] || [ "$good" -eq 0 ]; then
+    elif [ $rc -ne 0 ] || [ $((good + skips)) -eq 0 ]; then
         bad "$name (exit $rc)" "$log"
     fi
 }
