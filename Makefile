@@ -25,7 +25,7 @@ analyzer_libs := -lyajl -lz -lzstd -larchive
 kernels_libs  := -lopenblas -lyajl
 
 .DELETE_ON_ERROR:
-.PHONY: all tests tests-threads check check-long update bench fuzz lint format coverage repro install clean deps FORCE help
+.PHONY: all tests tests-threads check check-long update bench fuzz lint format coverage repro manuals install clean deps FORCE help
 .PRECIOUS: $(BUILD)/obj/%.o $(BUILD)/gen/%
 .DEFAULT_GOAL := all
 
@@ -37,7 +37,7 @@ src_reports   := $(call sources,reports)
 src_analyzer  := $(filter-out analyzer/main.c,$(call sources,analyzer))
 src_kernels   := $(filter-out kernels/bench.c,$(call sources,kernels $(kfolders)))
 src_collector := $(filter-out $(if $(nvtx),,collector/source_nvtx.c),$(call sources,collector))
-gen_analyzer  := cmds importers table_descs
+gen_analyzer  := cmds importers table_descs exporters
 gen_reports   := renderers assets
 gen_kernels   := modes bench_cmds device_backends comm_backends vector_forms
 gen_collector := event_sources
@@ -61,6 +61,7 @@ endef
 $(eval $(call registry_rule,analyzer/cmd.h,cmd,cmds,cmd,analyzer))
 $(eval $(call registry_rule,analyzer/import.h,importer,importers,import,analyzer))
 $(eval $(call registry_rule,analyzer/trace.h,table_desc,table_descs,table,analyzer))
+$(eval $(call registry_rule,analyzer/export.h,exporter,exporters,export,analyzer))
 $(eval $(call registry_rule,reports/render.h,renderer,renderers,render,reports))
 $(eval $(call registry_rule,kernels/modes/mode.h,cp_mode,modes,mode,kernels/modes))
 $(eval $(call registry_rule,kernels/bench.h,bench_cmd,bench_cmds,bench,kernels))
@@ -155,12 +156,21 @@ coverage:
 	gcovr -r . --object-directory build-cov --exclude tests/ --print-summary
 deps:
 	@bash tests/deps.sh
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+manuals: all
+	$(Q)bash analyzer/manuals.sh $(abspath $(BUILD))/bin $(BUILD)
+shared := $(DESTDIR)$(PREFIX)/share
+install: manuals
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include $(shared)/man/man1 $(shared)/cpscope/ci \
+	  $(shared)/bash-completion/completions $(shared)/zsh/site-functions
 	install -m755 $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(DESTDIR)$(PREFIX)/bin
 	install -m755 $(BUILD)/lib/libcpscope.so $(DESTDIR)$(PREFIX)/lib
 	install -m644 collector/cpscope.h $(DESTDIR)$(PREFIX)/include
+	install -m644 reports/default.rules $(shared)/cpscope
+	install -m644 reports/ci/* $(shared)/cpscope/ci
+	install -m644 $(BUILD)/man/*.1 $(shared)/man/man1
+	install -m644 $(BUILD)/completion/cpscope $(BUILD)/completion/cpbench $(shared)/bash-completion/completions
+	install -m644 $(BUILD)/completion/_cpscope $(BUILD)/completion/_cpbench $(shared)/zsh/site-functions
 clean:
-	rm -rf build build-san build-tsan build-cov
+	rm -rf build build-san build-tsan build-cov build-clang build-fuzz build-clang-fuzz
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
