@@ -61,8 +61,10 @@ static void notes(const struct replay *r, const struct touched *n, struct table 
     table_note(out, "changed: %zu ranges, %zu blocking calls, %zu device rows (%zu of them collectives)", n->ranges, n->waits, n->work, n->comms);
     table_note(out, "step_ns is the %s; the other times are sums over the window, busy_pct of it; delta_pct of busy_pct is in points",
                r->t->span == SPAN_STEP ? "median step" : "window");
-    table_note(out, "assumed: host time between calls, durations of kernels and transfers, and delays that nothing explains stay as measured; "
-                    "a host that need not wait runs on; launch queues have no end");
+    table_note(out, "assumed: host time between calls, durations of kernels and transfers, and delays that nothing explains stay as measured; a host "
+                    "that need not wait runs on, and its launch queue does not fill up");
+    if (r->t->span == SPAN_STEP)
+        table_note(out, "a step ends when the host says so: without a wait at its end, work that still runs counts to no step");
     if (r->unmatched)
         table_note(out,
                    "%zu collectives could not be matched over ranks: high keeps their measured durations, low gives them the shortest one "
@@ -73,8 +75,8 @@ static void notes(const struct replay *r, const struct touched *n, struct table 
     if (r->handed)
         table_note(out, "threads of a rank that take turns are taken for one flow of control");
     if (oversubscribed(r->t))
-        table_note(out, "cpu backend: streams are threads that share the cores with the host; work that goes also frees a core, which is not "
-                        "modelled");
+        table_note(out, "cpu backend: streams are threads that share the cores with the host; that work which goes also frees a core for "
+                        "the rest is not modelled");
 }
 
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
