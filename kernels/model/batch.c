@@ -49,6 +49,7 @@ void batch_close(struct cp_batch *b, struct cp_rank *r)
     packed_close(&b->packed);
     boundaries_close(cu);
     dev_free(r->device, b->local_cu);
+    devpool_free(&b->pool);
     arena_free(&b->arena);
     *b = (struct cp_batch){0};
 }

@@ -110,6 +110,17 @@ void gdn_shard_differentiate(struct cp_rank *r, const struct gdn_shard *k, const
                                                                    .reset = r->batch->recurrent.segments > 1});
 }
 
+void gdn_shard_differentiate_state(struct cp_rank *r, const struct gdn_shard *k, const struct gdn_back *b, const float *dh_out)
+{
+    const struct gdn_core *c = &k->core;
+    if (!dh_out || r->batch->recurrent.is_last)
+        return;
+    float *dsm = devpool_floats(b->pool, gdn_core_summary(c));
+    op_gdn_map_outer(c->stream, &(struct gdn_map_outer_args){
+                                    .dh = dh_out, .h = k->h_in, .out = dsm, .HV = (int32_t)c->vheads, .dk = (int32_t)c->dk, .dv = (int32_t)c->dv});
+    gdn_shard_differentiate(r, k, b, dsm);
+}
+
 float *gdn_shard_gather(struct cp_rank *r, struct devpool *pool, const struct gdn_core *c, const float *mine)
 {
     DEV_RANGE(r->device, RANGE_STATE_EXCHANGE, -1);

@@ -44,6 +44,8 @@ void gdn_shard_summarise(struct cp_rank *r, struct layer_state *st, struct gdn_s
 /* Backward by differentiating the summary (form 2): adds what `dsm`, the gradient of k->sm, gives to k, v, g and beta. To
  * be called after gdn_back_scan(); nothing on a rank whose last sequence ends with it. */
 void gdn_shard_differentiate(struct cp_rank *r, const struct gdn_shard *k, const struct gdn_back *b, const float *dsm);
+/* The same from dh_out, the gradient of the state that leaves (NULL: none). */
+void gdn_shard_differentiate_state(struct cp_rank *r, const struct gdn_shard *k, const struct gdn_back *b, const float *dh_out);
 /* Everybody's maps (size of [S | M] each), `mine` among them. */
 float *gdn_shard_gather(struct cp_rank *r, struct devpool *pool, const struct gdn_core *c, const float *mine);
 /* Fold of `count` maps of `all`, from `first` on in direction `step`, from x0 (NULL: zero); a new state. NULL for none. */

@@ -40,7 +40,8 @@ struct layer_tensors {
     float *v[PARAM_MAX];
 };
 
-/* One micro-batch as a rank's layers see it. What a mode derives from it once, it may keep in `derived` (in `arena`). */
+/* One micro-batch as a rank's layers see it. What a mode derives from it once, it may keep in `derived` (in `arena`), with
+ * device memory from batch_device(). */
 struct cp_batch {
     struct packed_seqs packed;
     const struct packing *pack; /* the lengths as the data side knows them; may hold empty slots */
@@ -48,6 +49,7 @@ struct cp_batch {
     int64_t *local_cu;          /* device: recurrent.local_cu */
     struct arena arena;
     void *derived;
+    struct devpool pool;
 };
 
 /* One rank while it runs. */
@@ -97,6 +99,8 @@ const char *cp_op_name(enum cp_op op); /* "gdn" */
 /* ERR_USAGE with the nearest name when there is no such mode. */
 const struct cp_mode *mode_find(const char *name, struct err *e);
 
+/* Device memory that lives as long as the micro-batch. */
+void *batch_device(struct cp_batch *b, struct device *d, size_t bytes);
 /* Boundary resolution of one layer's forward: once per layer or once per micro-batch, as the shape says. */
 bool mode_resolve(struct cp_rank *r, struct err *e);
 /* Rejects (ERR_USAGE) a sequence whose length is not divisible by 2 cp, or, over all packs of the shape, any such. Nothing

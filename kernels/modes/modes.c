@@ -42,6 +42,13 @@ const struct cp_mode *mode_find(const char *name, struct err *e)
     return NULL;
 }
 
+void *batch_device(struct cp_batch *b, struct device *d, size_t bytes)
+{
+    if (!b->pool.d)
+        devpool_init(&b->pool, d);
+    return devpool_bytes(&b->pool, bytes);
+}
+
 bool mode_resolve(struct cp_rank *r, struct err *e)
 {
     struct packed_seqs *p = &r->batch->packed;
