@@ -89,6 +89,40 @@ static enum json_step read_base(struct file *f)
     return rc;
 }
 
+static enum json_step keep_fact(struct file *f, const char *meta)
+{
+    struct json_value v;
+    int c = json_peek(&f->c.feed);
+    if (c == '{' || c == '[')
+        return json_skip(&f->c.feed);
+    enum json_step rc = json_next(&f->c.feed, &v);
+    uint32_t id = rc == JSON_OK ? json_intern(&v, &f->k.d->strings, &f->k.scratch, NULL) : 0;
+    if (id)
+        tracedata_meta(f->k.d, meta, intern_str(&f->k.d->strings, id));
+    return rc;
+}
+
+/* What our own export says of the run. */
+static enum json_step read_own(struct file *f)
+{
+    struct json_feed *j = &f->c.feed;
+    enum json_step rc = JSON_OK;
+    char key[64];
+    if (json_peek(j) != '{')
+        return json_skip(j);
+    j->pos++;
+    for (int c = json_peek(j); rc == JSON_OK && c != '}'; c = json_peek(j)) {
+        if (c < 0)
+            return JSON_END;
+        if (c == ',')
+            j->pos++;
+        else if ((rc = json_next_key(j, key, sizeof key)) == JSON_OK)
+            rc = keep_fact(f, key);
+    }
+    j->pos += rc == JSON_OK;
+    return rc;
+}
+
 /* Top-level facts that may be kept, and as what. Everything else stays in the file: some of it is nobody's business. */
 static const struct fact {
     const char *key, *meta;
@@ -97,6 +131,7 @@ static const struct fact {
     {"deviceProperties", NULL, read_devices},
     {"distributedInfo", NULL, read_distributed},
     {"baseTimeNanoseconds", NULL, read_base},
+    {"cpscope", NULL, read_own},
     {"schemaVersion", "version"},
     {"cuda_runtime_version", "cuda_runtime_version"},
     {"cuda_driver_version", "cuda_driver_version"},
@@ -110,19 +145,6 @@ static const struct fact {
     {"trace_id", "trace_id"},
     {0},
 };
-
-static enum json_step keep_fact(struct file *f, const char *meta)
-{
-    struct json_value v;
-    int c = json_peek(&f->c.feed);
-    if (c == '{' || c == '[')
-        return json_skip(&f->c.feed);
-    enum json_step rc = json_next(&f->c.feed, &v);
-    uint32_t id = rc == JSON_OK ? json_intern(&v, &f->k.d->strings, &f->k.scratch, NULL) : 0;
-    if (id)
-        tracedata_meta(f->k.d, meta, intern_str(&f->k.d->strings, id));
-    return rc;
-}
 
 static enum json_step read_fact(void *ctx, const char *key)
 {
@@ -142,6 +164,8 @@ static bool on_event(void *ctx)
 static void say_backend(struct file *f)
 {
     const struct kineto *k = &f->k;
+    if (tracedata_meta_get(k->d, "backend")) /* our own export says so */
+        return;
     bool rocm = k->hip || f->amd || tracedata_meta_get(k->d, "hip_runtime_version");
     bool cuda = k->cuda || f->nvidia || k->devices || tracedata_meta_get(k->d, "cuda_runtime_version");
     tracedata_meta(k->d, "backend", rocm ? "rocm" : cuda ? "cuda" : "cpu");

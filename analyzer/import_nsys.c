@@ -95,7 +95,9 @@ static bool open_export(struct nsys *n, const struct input *in)
         return fail(n->e, ERR_FAIL, "%s: an SQLite database that cannot be read: %s; if it is packed, unpack it first", in->path,
                     n->db ? sqlite3_errmsg(n->db) : "cannot open");
     sqlite3_prepare_v2(n->db, "SELECT value FROM StringIds WHERE id = ?", -1, &n->string_of, NULL);
-    sqlite3_prepare_v2(n->db, "SELECT symbol, module FROM CUDA_CALLCHAINS WHERE id = ? ORDER BY stackDepth", -1, &n->frames_of, NULL);
+    if (sqlite3_prepare_v2(n->db, "SELECT symbol, module, cpscope_line FROM CUDA_CALLCHAINS WHERE id = ? ORDER BY stackDepth", -1, &n->frames_of,
+                           NULL) != SQLITE_OK)
+        sqlite3_prepare_v2(n->db, "SELECT symbol, module FROM CUDA_CALLCHAINS WHERE id = ? ORDER BY stackDepth", -1, &n->frames_of, NULL);
     read_kinds(n, n->mem_kinds, mem_kinds, "SELECT id, name FROM ENUM_CUDA_MEM_KIND");
     read_kinds(n, n->copy_kinds, copy_kinds, "SELECT id, name FROM ENUM_CUDA_MEMCPY_OPER");
     read_devices(n);
@@ -130,6 +132,7 @@ static void say_facts(struct nsys *n)
     if (*nsys_text(n, "SELECT 1 FROM NVTX_EVENTS WHERE eventType = 75 AND text = 'NCCL'") &&
         !*nsys_text(n, "SELECT 1 FROM NVTX_EVENTS WHERE binaryData IS NOT NULL"))
         tracedata_meta(n->d, "comm_data", "not exported: sizes and communicators of NCCL need nsys export --include-blobs=true");
+    nsys_own_facts(n);
     loss(n, "rows whose time is absent or out of range, left out", n->untimed);
     loss(n, "NVTX ranges without an end, left out", n->open_ranges);
     loss(n, "bytes that are not UTF-8 replaced", n->bad_bytes);

@@ -3,6 +3,7 @@
  *   import_kineto.c   the file: where events are, what stands around them, what is wrong with it
  *   kineto_event.c    one event: its time, process, thread or stream
  *   kineto_rows.c     what is particular to a category (a row of a table each)
+ *   kineto_own.c      what our own export adds, for which Kineto has no word
  */
 #pragma once
 #include "analyzer/idmap.h"
@@ -40,7 +41,16 @@ enum kineto_slot {
     K_SYNC_KIND,
     K_WAIT_STREAM,
     K_WAIT_EVENT,
-    K_LABEL, /* "name" in args: of a metadata row */
+    K_LABEL,   /* "name" in args: of a metadata row */
+    K_PROCESS, /* from here on written by our own export only */
+    K_PEER,
+    K_SYNC_CLASS,
+    K_DID_BLOCK,
+    K_FUNCTION,
+    K_FILE,
+    K_LINE,
+    K_RANGE,
+    K_DOMAIN,
     K_SLOTS
 };
 
@@ -75,9 +85,10 @@ struct kineto {
 };
 
 void kineto_start(struct kineto *k, struct tracedata *d, struct err *e);
-bool kineto_event(struct kineto *k);              /* k->v into k->d; false only when that cannot be written */
-void kineto_rank(struct kineto *k, int32_t rank); /* of the whole file, whenever it becomes known */
-void kineto_finish(struct kineto *k);             /* what could only be known at the end */
+bool kineto_event(struct kineto *k);                 /* k->v into k->d; false only when that cannot be written */
+void kineto_rank(struct kineto *k, int32_t rank);    /* of the whole file, whenever it becomes known */
+void kineto_own(struct kineto *k, struct event *ev); /* kineto_own.c */
+void kineto_finish(struct kineto *k);                /* what could only be known at the end */
 void kineto_free(struct kineto *k);
 
 /* A category that holds rows of time. */

@@ -39,6 +39,15 @@ static const struct json_key args_rows[] = {
     {"wait_on_stream", K_WAIT_STREAM},
     {"wait_on_cuda_event_id", K_WAIT_EVENT},
     {"name", K_LABEL},
+    {"process", K_PROCESS},
+    {"peer", K_PEER},
+    {"sync", K_SYNC_CLASS},
+    {"did_block", K_DID_BLOCK},
+    {"function", K_FUNCTION},
+    {"file", K_FILE},
+    {"line", K_LINE},
+    {"range", K_RANGE},
+    {"domain", K_DOMAIN},
     {0},
 };
 
@@ -100,6 +109,13 @@ static uint32_t rank_process(struct kineto *k, int32_t rank)
     return id;
 }
 
+/* The process that the row names (our own export does, where there are several), else that of its rank; 0 neither. */
+static uint32_t named_process(struct kineto *k, int32_t rank)
+{
+    int64_t pid = k->v[K_PROCESS].type == JSON_NUMBER ? number(&k->v[K_PROCESS], -1) : -1;
+    return pid >= 0 ? host_process(k, pid) : rank >= 0 ? rank_process(k, rank) : 0;
+}
+
 /* Once chosen it stays until the end: a stream has one number. */
 static uint32_t device_process(struct kineto *k)
 {
@@ -111,8 +127,8 @@ static uint32_t device_process(struct kineto *k)
 static void place_on_host(struct kineto *k, struct event *ev, int32_t rank)
 {
     int64_t tid = number(&k->v[K_TID], -1);
-    uint32_t process = rank >= 0 ? rank_process(k, rank) : host_process(k, number(&k->v[K_PID], -1));
-    ev->thread = tracedata_thread(k->d, process, tid, NULL);
+    uint32_t process = named_process(k, rank);
+    ev->thread = tracedata_thread(k->d, process ? process : host_process(k, number(&k->v[K_PID], -1)), tid, NULL);
 }
 
 /* Device and stream from the arguments, else from the track that the row is drawn on. */
@@ -123,8 +139,9 @@ static void place_on_device(struct kineto *k, struct event *ev, int32_t rank)
     ev->device = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
     if (ev->kind == EV_SYNC && stream >= SYNC_TRACK)
         stream -= SYNC_TRACK;
+    uint32_t process = named_process(k, rank);
     if (stream >= 0)
-        ev->stream = tracedata_stream(k->d, rank >= 0 ? rank_process(k, rank) : device_process(k), ev->device, stream);
+        ev->stream = tracedata_stream(k->d, process ? process : device_process(k), ev->device, stream);
     k->devices = true;
 }
 
@@ -185,6 +202,7 @@ static bool row(struct kineto *k, const struct kineto_cat *cat)
         place_on_device(k, &ev, rank);
     if (cat->detail)
         cat->detail(k, &ev);
+    kineto_own(k, &ev);
     return tracedata_event(k->d, &ev, k->e);
 }
 

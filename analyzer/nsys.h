@@ -3,6 +3,7 @@
  *   import_nsys.c   the file: is it one, its facts, the order of its tables
  *   nsys_db.c       the database: columns that may be missing, strings and processes by id
  *   nsys_rows.c     one function per table of rows
+ *   nsys_own.c      what our own export adds, for which Nsight has no place
  */
 #pragma once
 #include "analyzer/idmap.h"
@@ -52,3 +53,22 @@ uint32_t nsys_string(struct nsys *n, sqlite3_stmt *s, int column, bool api); /* 
 uint32_t nsys_own_text(struct nsys *n, sqlite3_stmt *s, int column);         /* a column that holds text */
 uint32_t nsys_process(struct nsys *n, sqlite3_stmt *s, int column);          /* a globalPid or globalTid */
 uint32_t nsys_thread(struct nsys *n, sqlite3_stmt *s, int column);           /* a globalTid */
+uint32_t nsys_site(struct nsys *n, int64_t chain);                           /* a callchain's call site, 0 none */
+
+/* nsys_rows.c, for nsys_own.c: start is column 0, end column `end_at`; deviceId, streamId, globalPid, correlationId from `at` on. */
+bool nsys_timed(struct nsys *n, sqlite3_stmt *s, enum ev_kind kind, int end_at, struct event *ev);
+void nsys_place(struct nsys *n, sqlite3_stmt *s, int at, struct event *ev);
+
+/* nsys_own.c. The columns that each macro names stand from `at` on; all NULL in files that are not ours. */
+#define NSYS_OWN_COMM                                                                                                                                \
+    "cpscope_collective", "cpscope_group", "cpscope_dtype", "cpscope_peer", "cpscope_group_size", "cpscope_sequence", "cpscope_message_bytes",       \
+        "cpscope_bytes"
+#define NSYS_OWN_WAIT "cpscope_name", "cpscope_class"
+#define NSYS_OWN_CALL "cpscope_sync", "cpscope_blocked", "cpscope_stream", "cpscope_event"
+void nsys_own_rank(sqlite3_stmt *s, int at, struct event *ev); /* "cpscope_rank" */
+void nsys_own_comm(struct nsys *n, sqlite3_stmt *s, int at, struct event *ev);
+void nsys_own_call(struct nsys *n, sqlite3_stmt *s, int at, struct event *ev);
+void nsys_own_wait(struct nsys *n, sqlite3_stmt *s, int at, struct event *ev);
+extern const char *const nsys_own_columns[]; /* of table CPSCOPE_EVENT */
+bool nsys_own_row(struct nsys *n, sqlite3_stmt *s);
+void nsys_own_facts(struct nsys *n); /* meta, over what was assumed */

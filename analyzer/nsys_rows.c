@@ -14,7 +14,7 @@ enum { NO_ID = -1 };
 static const int64_t NONE32 = UINT32_MAX; /* stream and event ids: none */
 
 /* start is column 0, end column `end_at`. */
-static bool timed(struct nsys *n, sqlite3_stmt *s, enum ev_kind kind, int end_at, struct event *ev)
+bool nsys_timed(struct nsys *n, sqlite3_stmt *s, enum ev_kind kind, int end_at, struct event *ev)
 {
     int64_t start = nsys_int(s, 0, INT64_MIN), end = nsys_int(s, end_at, INT64_MIN);
     if (start > FAR || start < -FAR || end > FAR || end < -FAR) {
@@ -26,7 +26,7 @@ static bool timed(struct nsys *n, sqlite3_stmt *s, enum ev_kind kind, int end_at
 }
 
 /* Device and stream; columns: deviceId, streamId, globalPid, correlationId from `at` on. */
-static void place(struct nsys *n, sqlite3_stmt *s, int at, struct event *ev)
+void nsys_place(struct nsys *n, sqlite3_stmt *s, int at, struct event *ev)
 {
     int64_t device = nsys_int(s, at, -1), stream = nsys_int(s, at + 1, NONE32);
     uint32_t process = nsys_process(n, s, at + 2), gpu = 0;
@@ -56,6 +56,8 @@ static const char *const kernel_columns[] = {"start",
                                              "dynamicSharedMemory",
                                              "graphId",
                                              "graphNodeId",
+                                             "cpscope_rank",
+                                             NSYS_OWN_COMM,
                                              NULL};
 
 static int32_t small(sqlite3_stmt *s, int column)
@@ -67,9 +69,9 @@ static int32_t small(sqlite3_stmt *s, int column)
 static bool kernel(struct nsys *n, sqlite3_stmt *s)
 {
     struct event ev;
-    if (!timed(n, s, EV_KERNEL, 1, &ev))
+    if (!nsys_timed(n, s, EV_KERNEL, 1, &ev))
         return true;
-    place(n, s, 2, &ev);
+    nsys_place(n, s, 2, &ev);
     ev.name = nsys_string(n, s, 6, false);
     ev.name = ev.name ? ev.name : nsys_string(n, s, 7, false);
     struct ev_kernel row = {.registers = small(s, 14), .static_shared = small(s, 15), .dynamic_shared = small(s, 16)};
@@ -80,6 +82,8 @@ static bool kernel(struct nsys *n, sqlite3_stmt *s)
     row.graph = nsys_int(s, 17, 0);
     row.graph_node = nsys_int(s, 18, 0);
     ev.detail = tracedata_kernel_row(n->d, row);
+    nsys_own_rank(s, 19, &ev);
+    nsys_own_comm(n, s, 20, &ev);
     return tracedata_event(n->d, &ev, n->e);
 }
 
@@ -90,9 +94,9 @@ static bool graph(struct nsys *n, sqlite3_stmt *s)
 {
     struct event ev;
     char name[64];
-    if (!timed(n, s, EV_KERNEL, 1, &ev))
+    if (!nsys_timed(n, s, EV_KERNEL, 1, &ev))
         return true;
-    place(n, s, 2, &ev);
+    nsys_place(n, s, 2, &ev);
     int64_t id = nsys_int(s, 6, 0);
     snprintf(name, sizeof name, "[CUDA graph %lld]", (long long)id);
     ev.name = intern_id(&n->d->strings, name);
@@ -106,7 +110,7 @@ static int32_t kind_of(const int32_t kinds[16], sqlite3_stmt *s, int column)
     return v >= 0 && v < 16 ? kinds[v] : 0;
 }
 
-static const char *const memcpy_columns[] = {"start", "end", PLACE, "bytes", "copyKind", "srcKind", "dstKind", NULL};
+static const char *const memcpy_columns[] = {"start", "end", PLACE, "bytes", "copyKind", "srcKind", "dstKind", "cpscope_rank", NULL};
 
 static bool copy(struct nsys *n, sqlite3_stmt *s)
 {
@@ -118,27 +122,29 @@ static bool copy(struct nsys *n, sqlite3_stmt *s)
                                         [COPY_PTOP] = "[CUDA memcpy Peer-to-Peer]",
                                         [COPY_OTHER] = "[CUDA memcpy]"};
     struct event ev;
-    if (!timed(n, s, EV_MEMCPY, 1, &ev))
+    if (!nsys_timed(n, s, EV_MEMCPY, 1, &ev))
         return true;
-    place(n, s, 2, &ev);
+    nsys_place(n, s, 2, &ev);
     ev.bytes = nsys_int(s, 6, -1);
     struct ev_copy row = {kind_of(n->copy_kinds, s, 7), kind_of(n->mem_kinds, s, 8), kind_of(n->mem_kinds, s, 9)};
     ev.name = intern_id(&n->d->strings, names[row.kind]);
     ev.detail = tracedata_copy_row(n->d, row);
+    nsys_own_rank(s, 10, &ev);
     return tracedata_event(n->d, &ev, n->e);
 }
 
-static const char *const memset_columns[] = {"start", "end", PLACE, "bytes", "memKind", NULL};
+static const char *const memset_columns[] = {"start", "end", PLACE, "bytes", "memKind", "cpscope_rank", NULL};
 
 static bool fill(struct nsys *n, sqlite3_stmt *s)
 {
     struct event ev;
-    if (!timed(n, s, EV_MEMSET, 1, &ev))
+    if (!nsys_timed(n, s, EV_MEMSET, 1, &ev))
         return true;
-    place(n, s, 2, &ev);
+    nsys_place(n, s, 2, &ev);
     ev.bytes = nsys_int(s, 6, -1);
     ev.name = intern_id(&n->d->strings, "[CUDA memset]");
     ev.detail = tracedata_copy_row(n->d, (struct ev_copy){.dst = kind_of(n->mem_kinds, s, 7)});
+    nsys_own_rank(s, 8, &ev);
     return tracedata_event(n->d, &ev, n->e);
 }
 
@@ -173,8 +179,16 @@ static bool is_runtime_module(const char *module)
     return false;
 }
 
+/* Modules are known by their file's name. A path that is not absolute is a source file of our own export, with a line. */
+static uint32_t frame_site(struct nsys *n, uint32_t symbol, const char *module)
+{
+    const char *slash = *module == '/' ? strrchr(module, '/') : NULL;
+    int64_t line = sqlite3_column_count(n->frames_of) > 2 ? nsys_int(n->frames_of, 2, 0) : 0;
+    return tracedata_site(n->d, intern_str(&n->d->strings, symbol), slash ? slash + 1 : module, line > 0 && line <= INT32_MAX ? (int32_t)line : 0);
+}
+
 /* The innermost frame that is not the runtime's: the call site. */
-static uint32_t call_site(struct nsys *n, int64_t chain)
+uint32_t nsys_site(struct nsys *n, int64_t chain)
 {
     uint32_t known = idmap_get(&n->sites, chain), site = 0;
     if (known || !n->frames_of)
@@ -183,28 +197,31 @@ static uint32_t call_site(struct nsys *n, int64_t chain)
     sqlite3_bind_int64(n->frames_of, 1, chain);
     while (!site && nsys_next(n, n->frames_of)) {
         uint32_t symbol = nsys_string(n, n->frames_of, 0, false), module = nsys_string(n, n->frames_of, 1, false);
-        const char *file = intern_str(&n->d->strings, module), *slash = strrchr(file, '/');
+        const char *file = intern_str(&n->d->strings, module);
         if (symbol && !is_runtime_module(file))
-            site = tracedata_site(n->d, intern_str(&n->d->strings, symbol), slash ? slash + 1 : file, 0);
+            site = frame_site(n, symbol, file);
     }
     idmap_set(&n->sites, chain, site + 1);
     return site;
 }
 
-static const char *const runtime_columns[] = {"start", "end", "globalTid", "correlationId", "nameId", "callchainId", "name", NULL};
+static const char *const runtime_columns[] = {"start",       "end",  "globalTid",    "correlationId", "nameId",
+                                              "callchainId", "name", "cpscope_rank", NSYS_OWN_CALL,   NULL};
 
 static bool runtime(struct nsys *n, sqlite3_stmt *s)
 {
     struct event ev;
-    if (!timed(n, s, EV_RUNTIME, 1, &ev))
+    if (!nsys_timed(n, s, EV_RUNTIME, 1, &ev))
         return true;
     ev.thread = nsys_thread(n, s, 2);
     ev.correlation = nsys_int(s, 3, -1);
     ev.name = nsys_string(n, s, 4, true);
     ev.name = ev.name ? ev.name : nsys_string(n, s, 6, true);
     int64_t chain = nsys_int(s, 5, -1);
-    ev.site = chain > 0 ? call_site(n, chain) : 0;
+    ev.site = chain > 0 ? nsys_site(n, chain) : 0;
     remember_wait(n, &ev);
+    nsys_own_rank(s, 7, &ev);
+    nsys_own_call(n, s, 8, &ev);
     return tracedata_event(n->d, &ev, n->e);
 }
 
@@ -215,14 +232,14 @@ static const struct wait *by_ids(int64_t stream, int64_t event)
     return &waits[has_stream && has_event ? 4 : has_stream ? 0 : has_event ? 1 : 2];
 }
 
-static const char *const sync_columns[] = {"start", "end", PLACE, "eventId", NULL};
+static const char *const sync_columns[] = {"start", "end", PLACE, "eventId", "cpscope_rank", NSYS_OWN_WAIT, NULL};
 
 static bool sync(struct nsys *n, sqlite3_stmt *s)
 {
     struct event ev;
-    if (!timed(n, s, EV_SYNC, 1, &ev))
+    if (!nsys_timed(n, s, EV_SYNC, 1, &ev))
         return true;
-    place(n, s, 2, &ev);
+    nsys_place(n, s, 2, &ev);
     int64_t stream = nsys_int(s, 3, NONE32), event = nsys_int(s, 6, NONE32);
     uint32_t known = idmap_get(&n->waits, (int64_t)nsys_process(n, s, 4) << 32 | (ev.correlation & UINT32_MAX));
     const struct wait *w = known && ev.correlation >= 0 ? &waits[known - 1] : by_ids(stream, event);
@@ -231,18 +248,21 @@ static bool sync(struct nsys *n, sqlite3_stmt *s)
                                                           .did_block = -1,
                                                           .wait_stream = w->class == SYNC_STREAM && stream != NONE32 ? stream : NO_ID,
                                                           .wait_event = event != NONE32 ? event : NO_ID});
+    nsys_own_rank(s, 7, &ev);
+    nsys_own_wait(n, s, 8, &ev);
     return tracedata_event(n->d, &ev, n->e);
 }
 
-static const char *const overhead_columns[] = {"start", "end", "globalTid", "nameId", NULL};
+static const char *const overhead_columns[] = {"start", "end", "globalTid", "nameId", "cpscope_rank", NULL};
 
 static bool overhead(struct nsys *n, sqlite3_stmt *s)
 {
     struct event ev;
-    if (!timed(n, s, EV_OVERHEAD, 1, &ev))
+    if (!nsys_timed(n, s, EV_OVERHEAD, 1, &ev))
         return true;
     ev.thread = nsys_thread(n, s, 2);
     ev.name = nsys_string(n, s, 3, false);
+    nsys_own_rank(s, 4, &ev);
     return tracedata_event(n->d, &ev, n->e);
 }
 
@@ -261,7 +281,7 @@ static bool domain(struct nsys *n, sqlite3_stmt *s)
     return true;
 }
 
-static const char *const nvtx_columns[] = {"start", "end", "eventType", "text", "textId", "domainId", "globalTid", NULL};
+static const char *const nvtx_columns[] = {"start", "end", "eventType", "text", "textId", "domainId", "globalTid", "cpscope_rank", NULL};
 
 static int32_t flavour(int64_t type)
 {
@@ -276,13 +296,14 @@ static bool range(struct nsys *n, sqlite3_stmt *s)
     if (type != NVTX_MARK && type != NVTX_PUSH_POP && type != NVTX_START_END)
         return true;
     n->open_ranges += open && type != NVTX_MARK;
-    if ((open && type != NVTX_MARK) || !timed(n, s, EV_RANGE, open ? 0 : 1, &ev))
+    if ((open && type != NVTX_MARK) || !nsys_timed(n, s, EV_RANGE, open ? 0 : 1, &ev))
         return true;
     ev.name = nsys_own_text(n, s, 3);
     ev.name = ev.name ? ev.name : nsys_string(n, s, 4, false);
     ev.thread = nsys_thread(n, s, 6);
     struct ev_range row = {.domain = idmap_get(&n->domains, nsys_int(s, 5, 0)), .flavour = flavour(type), .index = -1};
     ev.detail = tracedata_range_row(n->d, row);
+    nsys_own_rank(s, 7, &ev);
     return tracedata_event(n->d, &ev, n->e);
 }
 
@@ -321,6 +342,7 @@ const struct nsys_table nsys_tables[] = {
     {"PROFILER_OVERHEAD", overhead_columns, overhead},
     {"NVTX_EVENTS", domain_columns, domain},
     {"NVTX_EVENTS", nvtx_columns, range},
+    {"CPSCOPE_EVENT", nsys_own_columns, nsys_own_row},
     {"PROCESSES", process_columns, process},
     {"ThreadNames", thread_columns, thread},
     {0},
