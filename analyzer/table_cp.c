@@ -10,6 +10,7 @@
 #include "analyzer/nest.h"
 #include "analyzer/units.h"
 #include "schemas/marker.h"
+#include "schemas/tracefile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -335,5 +336,6 @@ const struct table_desc table_cp = {
             {0},
         },
     .worst = "time_ns",
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
     .fill = fill,
 };

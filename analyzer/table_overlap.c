@@ -6,7 +6,6 @@
  * Dilation: kernels that run beside a collective share memory and SMs with it. For each kind of kernel (name and shape) that
  * ran both ways, the mean of those inside collectives for at least half their time against the mean of those that met none.
  */
-#include "analyzer/classes.h"
 #include "analyzer/commop.h"
 #include "analyzer/overlap.h"
 #include "analyzer/shapes.h"
@@ -18,7 +17,7 @@
 
 enum { RANK, DEVICE, COMM, OVERLAP, EXPOSED, OVERLAP_PCT, DILATION };
 
-/* Which rows are on which side, by string id of the name: bit 0 of, bit 1 with, bit 7 looked at. */
+/* Which rows are on which side: by string id of a name or of a collective's function, SIDE_ bits and whether looked at. */
 struct sides {
     const struct trace *t;
     regex_t *of, *with;
@@ -27,27 +26,33 @@ struct sides {
 
 enum { SIDE_OF = 1, SIDE_WITH = 2, LOOKED = 0x80 };
 
-static uint8_t look(const struct sides *s, const struct trace_file *f, const struct event *ev)
+static bool matches(const regex_t *re, const char *name, const char *op)
 {
-    const char *name = trace_string(f, ev->name);
-    bool comm = trace_is_comm(f, ev);
-    const char *op = comm ? commop_of(name) : NULL;
-    bool of = s->of ? regexec(s->of, name, 0, NULL, 0) == 0 || (op && regexec(s->of, op, 0, NULL, 0) == 0) : comm;
-    bool with = s->with ? regexec(s->with, name, 0, NULL, 0) == 0 || (op && regexec(s->with, op, 0, NULL, 0) == 0) : !comm;
-    return (uint8_t)(LOOKED | (of ? SIDE_OF : 0) | (with ? SIDE_WITH : 0));
+    return re && (regexec(re, name, 0, NULL, 0) == 0 || (op && regexec(re, op, 0, NULL, 0) == 0));
 }
 
-/* SIDE_OF, SIDE_WITH, both or none; a row that is meant by both counts as `of`. */
+/* What --of and --with say of a name. */
+static int named(const struct sides *s, const struct trace_file *f, uint32_t id)
+{
+    uint8_t *k = &s->known[id];
+    if (!*k) {
+        const char *name = trace_string(f, id), *op = commop_of(name);
+        *k = (uint8_t)(LOOKED | (matches(s->of, name, op) ? SIDE_OF : 0) | (matches(s->with, name, op) ? SIDE_WITH : 0));
+    }
+    return *k & ~LOOKED;
+}
+
+/* SIDE_OF, SIDE_WITH or none; a row that is meant by both counts as `of`. */
 static int side_of(const struct sides *s, const struct trace_file *f, const struct event *ev)
 {
     if (!(trace_work(f, ev) & WORK_KERNEL))
         return 0;
-    if (ev->kind == EV_COMM && f->class[ev->name] != KCLASS_COMM)
-        return look(s, f, ev) & SIDE_OF ? SIDE_OF : look(s, f, ev) & SIDE_WITH; /* comm by its data, not its name */
-    uint8_t *k = &s->known[ev->name];
-    if (!*k)
-        *k = look(s, f, ev);
-    return *k & SIDE_OF ? SIDE_OF : *k & SIDE_WITH;
+    bool comm = trace_is_comm(f, ev);
+    const struct ev_comm *m = s->of || s->with ? ev_comm_of(&f->d, ev) : NULL;
+    int bits = (s->of || s->with ? named(s, f, ev->name) : 0) | (m && m->function ? named(s, f, m->function) : 0);
+    if (s->of ? bits & SIDE_OF : comm)
+        return SIDE_OF;
+    return (s->with ? bits & SIDE_WITH : !comm) ? SIDE_WITH : 0;
 }
 
 static struct ivlset side_union(const struct sides *s, const struct lane *l, int side, struct arena *a)
@@ -198,6 +203,6 @@ const struct table_desc table_overlap = {
     .worst = "exposed_comm_ns",
     .opts = opts,
     .args_size = sizeof(struct overlap_args),
-    .spares = SIDE_SYNC | SIDE_COMM | SIDE_RANGE,
+    .spares = SIDE_SYNC | SIDE_RANGE, /* the collectives' functions are asked for by --of and --with */
     .fill = fill,
 };

@@ -1,5 +1,6 @@
 /* table_repeats.c - work that is derived again with the same result: once per micro-batch would do. */
 #include "analyzer/repeat.h"
+#include "schemas/tracefile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,5 +67,6 @@ const struct table_desc table_repeats = {
             {0},
         },
     .worst = "host_ns",
+    .spares = SIDE_COMM,
     .fill = fill,
 };

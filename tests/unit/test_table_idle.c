@@ -79,6 +79,25 @@ TEST(nothing_to_do_is_none)
     close_idle(&x);
 }
 
+/* Code between two rows counts as busy up to the allowance; the profiler's own time does not. */
+TEST(short_stretches_between_rows_are_busy)
+{
+    for (int over = 0; over < 2; over++) {
+        struct maker m = maker("between");
+        int64_t end = 50 + (int64_t)IDLE_UNTRACED + over;
+        make_launched(&m, "a", 1, 1, 0, 5, 20);
+        make_host(&m, EV_OP, "aten::mm", 1, 2, 50);
+        make_host(&m, EV_OVERHEAD, "flush", 1, 100, 200);
+        make_launched(&m, "b", 1, 1, end, end + 1, end + 2);
+        struct opened x = open_idle(&m, NULL);
+        assert_int_equal(x.s.nrows, 1 + over);
+        assert_row(&x.s, "launch", "cudaLaunchKernel", 1, over ? 30 + 1 : end + 1 - 20);
+        if (over)
+            assert_row(&x.s, "none", "", 1, end - 50);
+        close_idle(&x);
+    }
+}
+
 static void stream_wait(struct maker *m, int stream, int64_t at, int64_t corr)
 {
     struct event ev = event_none(EV_SYNC, at, at + 1);
@@ -285,6 +304,6 @@ TEST(causes_add_up_on_random_traces)
 }
 
 UNIT_MAIN(UNIT(idle_after_a_sync_is_its_sites), UNIT(a_late_launch_is_the_operators), UNIT(nothing_to_do_is_none),
-          UNIT(launched_work_waits_for_an_event), UNIT(a_wait_belongs_to_the_next_launch_of_its_stream), UNIT(no_device_is_idle_while_it_copies),
-          UNIT(without_host_rows_there_is_no_cause), UNIT(work_without_launch_rows_counts), UNIT(a_cpu_trace_says_so),
-          UNIT(causes_add_up_on_random_traces))
+          UNIT(short_stretches_between_rows_are_busy), UNIT(launched_work_waits_for_an_event), UNIT(a_wait_belongs_to_the_next_launch_of_its_stream),
+          UNIT(no_device_is_idle_while_it_copies), UNIT(without_host_rows_there_is_no_cause), UNIT(work_without_launch_rows_counts),
+          UNIT(a_cpu_trace_says_so), UNIT(causes_add_up_on_random_traces))

@@ -71,6 +71,23 @@ TEST(other_pairs_can_be_asked_for)
     trace_close(&t);
 }
 
+/* One generic kernel for everything (RCCL): the collective's function tells. */
+TEST(functions_of_collectives_are_names_too)
+{
+    struct maker m = maker("generic");
+    struct trace t;
+    struct table s;
+    make_comm(&m, "0", "allreduce", 0, 10, 30, 1, 2, 8);
+    make_comm(&m, "0", "broadcast", 0, 40, 45, 2, 2, 8);
+    make_work(&m, EV_KERNEL, "gemm", 0, 9, 20, 60, -1);
+    make_open(&m, NULL, &t);
+    make_table(&t, "overlap", &(struct overlap_args){.of = "all_reduce"}, &s);
+    assert_int_equal(cell_of(&s, 0, "comm_union_ns"), 20);
+    assert_int_equal(cell_of(&s, 0, "overlap_ns"), 10);
+    table_free(&s);
+    trace_close(&t);
+}
+
 /* A kernel of another shape is another kernel; one that only grazes a collective is on neither side. */
 TEST(dilation_compares_equal_kernels_only)
 {
@@ -80,11 +97,12 @@ TEST(dilation_compares_equal_kernels_only)
     make_work(&m, EV_KERNEL, "ncclDevKernel_AllReduce", 0, 9, 100, 200, -1);
     make_launched(&m, "gemm", 4, 1, 0, 10, 20);
     make_launched(&m, "gemm", 4, 1, 1, 110, 130); /* beside: 20 against 10 */
-    make_launched(&m, "gemm", 4, 1, 2, 195, 245); /* grazes */
+    make_launched(&m, "gemm", 4, 1, 2, 191, 210); /* grazes: 9 of 19 */
+    make_launched(&m, "gemm", 4, 1, 2, 180, 220); /* beside, by half: 40 */
     make_launched(&m, "gemm", 8, 1, 3, 140, 190); /* never alone */
     make_open(&m, NULL, &t);
     make_table(&t, "overlap", NULL, &s);
-    assert_true(real_of(&s, 0, "dilation_pct") == 100);
+    assert_true(real_of(&s, 0, "dilation_pct") == 200); /* 60 against 20 */
     table_free(&s);
     trace_close(&t);
 }
@@ -131,4 +149,4 @@ TEST(unions_match_a_bitmap)
 }
 
 UNIT_MAIN(UNIT(overlap_is_what_both_cover), UNIT(without_collectives_there_is_no_share), UNIT(other_pairs_can_be_asked_for),
-          UNIT(dilation_compares_equal_kernels_only), UNIT(unions_match_a_bitmap))
+          UNIT(functions_of_collectives_are_names_too), UNIT(dilation_compares_equal_kernels_only), UNIT(unions_match_a_bitmap))

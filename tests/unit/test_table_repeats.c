@@ -29,6 +29,24 @@ static void make_wait(struct maker *m, const char *where, int64_t start, int64_t
     make_event(m, ev);
 }
 
+/* What was launched before the range is not its work. */
+TEST(work_before_the_range_is_not_of_it)
+{
+    struct maker m = maker("before");
+    make_push(&m, "microbatch#0", 1, 0, 1000);
+    for (int i = 0; i < 2; i++) {
+        int64_t at = 100 + 100 * i;
+        make_launched(&m, i ? "gemm" : "scan", 1, 1, at - 10, at - 8, at - 4);
+        make_push(&m, "thd_route", 1, at, at + 40);
+        make_wait(&m, "route_build", at + 20, at + 30);
+    }
+    struct opened x = open_repeats(&m);
+    assert_int_equal(x.s.nrows, 1);
+    assert_int_equal(cell_of(&x.s, 0, "identical"), 1);
+    assert_int_equal(cell_of(&x.s, 0, "gpu_ns"), 0);
+    close_repeats(&x);
+}
+
 /* One route at `at`: 40 ns on the host; two kernels of `grid` blocks of 3 ns each, two blocking calls. */
 static void route(struct maker *m, int64_t at, int grid)
 {
@@ -139,5 +157,5 @@ TEST(user_frames_are_calls)
     close_repeats(&x);
 }
 
-UNIT_MAIN(UNIT(equal_routes_of_a_microbatch_repeat), UNIT(what_differs_does_not_repeat), UNIT(only_blocking_work_inside_counts),
-          UNIT(without_microbatches_the_step_counts_and_is_named), UNIT(user_frames_are_calls))
+UNIT_MAIN(UNIT(equal_routes_of_a_microbatch_repeat), UNIT(what_differs_does_not_repeat), UNIT(work_before_the_range_is_not_of_it),
+          UNIT(only_blocking_work_inside_counts), UNIT(without_microbatches_the_step_counts_and_is_named), UNIT(user_frames_are_calls))
