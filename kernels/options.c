@@ -10,6 +10,7 @@
 enum { FRAMEWORK_NS = 6000 };
 
 const struct run_options run_options_default = {.route = "interval",
+                                                .summary = "checkpoint",
                                                 .recompute = "none",
                                                 .seqs = "random:6",
                                                 .dtype = "fp32",
@@ -36,8 +37,9 @@ const struct opt run_option_rows[] = {
     {OPT_TEXT, "mode", AT(mode), "the mode to run (cpbench list shows all)", "ID"},
     {OPT_INT, "cp", AT(cp), "ranks of the context-parallel group [4]", "C"},
     {OPT_INT, "tp", AT(tp), "ranks of the tensor-parallel group; only 1 [1]", "T"},
-    {OPT_TEXT, "route", AT(route), "how layout routes are derived: naive, interval, prebuilt [interval]", "KIND"},
+    {OPT_TEXT, "route", AT(route), "how layout routes are derived: naive, interval, prebuilt, encoded [interval]", "KIND"},
     {OPT_TEXT, "boundaries", AT(boundaries), "boundary resolution: per-layer, cached [per-layer with route naive, else cached]", "HOW"},
+    {OPT_TEXT, "summary", AT(summary), "keep, checkpoint: states of the (S, M) scan kept for backward, or run again [checkpoint]", "HOW"},
     {OPT_INT, "layers", AT(layers), "layers of the stack [1]", "L"},
     {OPT_INT, "microbatches", AT(microbatches), "micro-batches of a step [1]", "B"},
     {OPT_INT, "steps", AT(steps), "measured steps [1]", "N"},
@@ -121,17 +123,21 @@ static bool host_cost_of(const char *text, int64_t *ns, struct err *e)
 
 static bool read_words(const struct run_options *o, struct run_config *c, struct err *e)
 {
-    static const char *const routes[] = {[ROUTE_NAIVE] = "naive", [ROUTE_INTERVAL] = "interval", [ROUTE_PREBUILT] = "prebuilt", NULL};
+    static const char *const routes[] = {
+        [ROUTE_NAIVE] = "naive", [ROUTE_INTERVAL] = "interval", [ROUTE_PREBUILT] = "prebuilt", [ROUTE_ENCODED] = "encoded", NULL};
     static const char *const boundaries[] = {"per-layer", "cached", NULL}, *const recompute[] = {"none", "full", NULL};
+    static const char *const summaries[] = {"checkpoint", "keep", NULL};
     static const char *const dtypes[] = {"fp32", NULL}, *const devices[] = {"auto", "cpu", NULL}, *const comms[] = {"threads", NULL};
     int route = one_of("route", o->route, routes, e), full = one_of("recompute", o->recompute, recompute, e);
     int cached = o->boundaries ? one_of("boundaries", o->boundaries, boundaries, e) : route != ROUTE_NAIVE;
+    int kept = one_of("summary", o->summary, summaries, e);
     one_of("dtype", o->dtype, dtypes, e);
     one_of("device", o->device, devices, e);
     one_of("comm", o->comm, comms, e);
     c->shape.route = (enum route_kind)route;
     c->shape.boundaries_cached = cached == 1;
     c->shape.recompute = full == 1;
+    c->shape.summary_kept = kept == 1;
     c->device = o->device;
     c->comm = o->comm;
     return e->kind == ERR_NONE && host_cost_of(o->host_cost, &c->host_cost_ns, e);

@@ -84,6 +84,7 @@ struct stream {
     struct device *d;
     void *impl; /* the backend's */
     int number;
+    bool capturing;
     struct stream *next;
 };
 

@@ -141,6 +141,21 @@ struct device *stream_device(const struct stream *s)
     return s->d;
 }
 
+void dev_capture_begin(struct stream *s)
+{
+    s->capturing = true;
+}
+
+void dev_capture_end(struct stream *s)
+{
+    s->capturing = false;
+}
+
+bool dev_capturing(const struct stream *s)
+{
+    return s->capturing;
+}
+
 int64_t dev_now(struct device *d)
 {
     return d->backend->ops->now(d);

@@ -74,6 +74,11 @@ struct stream *device_stream(struct device *d); /* the default stream, number 7 
 struct stream *stream_open(struct device *d);   /* a further stream (numbers from 13 up) */
 void stream_close(struct stream *s);            /* drains it */
 struct device *stream_device(const struct stream *s);
+/* Marks the stream as being captured into a graph. What may not be captured asks and refuses; work is enqueued and runs as
+ * ever on backends without graphs. */
+void dev_capture_begin(struct stream *s);
+void dev_capture_end(struct stream *s);
+bool dev_capturing(const struct stream *s);
 
 /* ---- memory ----
  * Stream-ordered: dev_free(p) may be called while work that uses p is still enqueued on the default stream; the memory

@@ -28,6 +28,7 @@ struct route {
     int64_t rows;
     int64_t *send_split, *recv_split; /* host, rows[cp] */
     int64_t *send_index, *recv_index; /* device, int64[rows]; NULL = identity */
+    int64_t *flat;                    /* device: all of the above, indices pointing into it; NULL: not encoded */
     struct device *device;            /* of the indices */
     bool naive;                       /* applied block by block into cleared buffers, as the naive swap does */
     int refs;
@@ -36,6 +37,9 @@ struct route {
 /* The interval route of this rank's device. Cost: one dev_download of the boundaries and, where an index is needed, one
  * dev_upload: wait-ledger rows at `route_build`; no op-ledger row. In ranges thd_route and cp_layout/thd/route/DIRECTION. */
 struct route *route_build(const struct boundaries *b, struct stream *s, int cp, int rank, enum layout source, enum layout target, struct err *e);
+/* Makes the route a flat device tensor where it is none yet, and decodes it for one use: three wait-ledger rows of class copy
+ * at `route_decode`. In range thd_route. */
+void route_use_encoded(struct route *r, struct stream *s);
 struct route *route_retain(struct route *r);
 void route_release(struct route *r); /* NULL is fine */
 

@@ -28,8 +28,8 @@ void route_release(struct route *r)
 {
     if (!r || --r->refs > 0)
         return;
-    dev_free(r->device, r->send_index);
-    dev_free(r->device, r->recv_index);
+    dev_free(r->device, r->flat ? r->flat : r->send_index);
+    dev_free(r->device, r->flat ? NULL : r->recv_index);
     free(r->send_split);
     free(r);
 }

@@ -10,6 +10,8 @@ static float *by_interval(const struct swap_ctx *ctx, enum layout source, const 
     if (!r)
         return NULL;
     if (route_check_rows(r->rows, r->rows, rows, e)) {
+        if (ctx->kind == ROUTE_ENCODED)
+            route_use_encoded(r, ctx->stream);
         y = route_apply(r, ctx->comm, ctx->stream, x, width);
         if (saved)
             *saved = route_retain(r);
@@ -24,6 +26,10 @@ float *swap_forward(const struct swap_ctx *ctx, enum layout source, const float 
         *saved = NULL;
     if (comm_size(ctx->comm) == 1)
         return (float *)x;
+    if (dev_capturing(ctx->stream)) {
+        fail(e, ERR_USAGE, "layout conversion of packed sequences while the stream is being captured: the boundaries would be frozen into the graph");
+        return NULL;
+    }
     if (ctx->kind == ROUTE_NAIVE)
         return zigzag_contiguous_swap(ctx->comm, ctx->stream, packed_layout(ctx->packed), source, x, rows, width, saved, e);
     return by_interval(ctx, source, x, rows, width, saved, e);

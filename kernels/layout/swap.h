@@ -9,18 +9,21 @@
 #pragma once
 #include "kernels/layout/cache.h"
 
-enum route_kind { ROUTE_NAIVE, ROUTE_INTERVAL, ROUTE_PREBUILT };
+enum route_kind { ROUTE_NAIVE, ROUTE_INTERVAL, ROUTE_PREBUILT, ROUTE_ENCODED };
 
 struct swap_ctx {
     struct comm *comm; /* the CP group: cp and rank come from it */
     struct stream *stream;
     struct packed_seqs *packed;
-    enum route_kind kind; /* ROUTE_PREBUILT: as interval; the mode calls route_prebuild() when the object is made */
+    /* PREBUILT: as interval; the data side calls route_prebuild() when the object is made. ENCODED: as interval, but kept as
+     * one flat device tensor and decoded at every forward conversion (route_use_encoded). */
+    enum route_kind kind;
 };
 
 /* x [rows][width] in layout `source` -> the other layout: new device memory, or x itself for cp 1. *saved, when asked for
  * (not NULL), is what backward needs, NULL for cp 1; a first forward that will be recomputed asks for none. NULL when
- * rejected, before any communication. */
+ * rejected, before any communication; with cp > 1 always while the stream is being captured: what a conversion does
+ * depends on boundaries that a captured graph would freeze. */
 float *swap_forward(const struct swap_ctx *ctx, enum layout source, const float *x, int64_t rows, int64_t width, struct route **saved, struct err *e);
 /* Gradient of the forward that gave `saved`. Reads nothing. */
 float *swap_backward(const struct swap_ctx *ctx, const struct route *saved, const float *dy, int64_t width);

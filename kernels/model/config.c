@@ -34,7 +34,8 @@ static void announce_cores(int ranks)
 
 void config_announce(const struct run_config *c, const char *host_cost, const char *seqs)
 {
-    static const char *const routes[] = {[ROUTE_NAIVE] = "naive", [ROUTE_INTERVAL] = "interval", [ROUTE_PREBUILT] = "prebuilt"};
+    static const char *const routes[] = {
+        [ROUTE_NAIVE] = "naive", [ROUTE_INTERVAL] = "interval", [ROUTE_PREBUILT] = "prebuilt", [ROUTE_ENCODED] = "encoded"};
     const struct cp_shape *s = &c->shape;
     const struct {
         const char *key, *text;
@@ -43,6 +44,7 @@ void config_announce(const struct run_config *c, const char *host_cost, const ch
                  {"mode", c->mode->name},
                  {"route", routes[s->route]},
                  {"boundaries", s->boundaries_cached ? "cached" : "per-layer"},
+                 {"summary", s->summary_kept ? "keep" : "checkpoint"},
                  {"recompute", s->recompute ? "full" : "none"},
                  {"sequences", seqs},
                  {"dtype", "fp32"},

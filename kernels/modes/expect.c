@@ -82,9 +82,11 @@ void expect_swaps(struct expect *x, const struct cp_shape *s, int rank, int64_t 
         expect_direction(x, s, &s->packs[b], rank, LAYOUT_ZIGZAG, width_in);
         expect_direction(x, s, &s->packs[b], rank, LAYOUT_CONTIGUOUS, width_out);
     }
+    int64_t conversions = 2 * expect_forwards(s), c = s->cp;
+    if (s->route == ROUTE_ENCODED)
+        expect_syncs(x, "route_decode", 0, 3 * conversions);
     if (s->route != ROUTE_NAIVE)
         return;
-    int64_t conversions = 2 * expect_forwards(s), c = s->cp;
     expect_syncs(x, "thd_rank_indices", conversions * 16 * c, conversions * 12 * c);
     expect_syncs(x, "zigzag_contiguous_swap", conversions * (2 * c + 1), conversions * (2 * c + 1));
 }
