@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct args {
-    const char *before, *after, *table, *ledger;
+    const char *before, *after, *table, *ledger, *git;
 };
 
 static const struct opt opts[] = {
@@ -16,6 +16,7 @@ static const struct opt opts[] = {
     {OPT_ARG, "AFTER", offsetof(struct args, after)},
     {OPT_TEXT, "table", offsetof(struct args, table), "headline (default), syncs, kernels, comm", "NAME"},
     {OPT_TEXT, "ledger", offsetof(struct args, ledger), "of --table syncs: wait (default), op", "NAME"},
+    {OPT_TEXT, "git", offsetof(struct args, git), "of --table syncs: mark the sites in lines changed since this commit", "BASE"},
     {0},
 };
 
@@ -57,12 +58,15 @@ static enum status run(int argc, char **argv, struct err *e)
     struct output_opts oo = {0};
     struct arena arena = {0};
     struct trace before = {0}, after = {0};
+    struct gitlines changed = {0};
     const struct opt_group groups[] = {{opts, &a, NULL}, {trace_opt_rows, &to, "What is looked at:"}, {output_opt_rows, &oo, "Output:"}, {0}};
     const struct diff_kind *k = NULL;
     bool ok = opt_parse(argc, argv, groups, doc, &arena, e) && (k = kind_named(a.table, e)) && trace_open(&a.before, 1, &to, &before, e) &&
               trace_open(&a.after, 1, &to, &after, e) && trace_spares(&before, oo.path, e) && trace_spares(&after, oo.path, e);
+    ok = ok && (!a.git || gitlines_open(a.git, &changed, e));
     if (ok)
-        ok = print(&(struct diff_side){&before, &after, a.ledger}, k, &oo, &arena, e);
+        ok = print(&(struct diff_side){&before, &after, a.ledger, a.git ? &changed : NULL}, k, &oo, &arena, e);
+    gitlines_close(&changed);
     trace_close(&before);
     trace_close(&after);
     arena_free(&arena);

@@ -186,7 +186,7 @@ bool diff_headline(const struct diff_side *s, struct diff_metric metrics[DIFF_ME
             struct err why = {0};
             bool again = i && strcmp(figures[i].table, figures[i - 1].table) == 0 && figures[i].ledger == figures[i - 1].ledger;
             if (!again) {
-                struct diff_side one = {s->before, s->after, figures[i].ledger};
+                struct diff_side one = {s->before, s->after, figures[i].ledger, NULL};
                 table_free(&t);
                 have = side_table(&one, figures[i].table, side, &t, &why);
             }

@@ -4,11 +4,13 @@
  * sum of busy over the sum of windows. --rank N on both sides gives one rank's figures, as the seeds' tables do.
  */
 #pragma once
+#include "analyzer/gitlines.h"
 #include "analyzer/trace.h"
 
 struct diff_side {
     const struct trace *before, *after;
-    const char *ledger; /* of the table syncs: wait (default), op */
+    const char *ledger;             /* of the table syncs: wait (default), op */
+    const struct gitlines *changed; /* NULL: not asked for */
 };
 
 struct diff_kind {

@@ -1,5 +1,6 @@
 /* diff_tables.c - the tables of cpscope diff. */
 #include "analyzer/diff.h"
+#include "analyzer/places.h"
 
 #include <stdlib.h>
 
@@ -49,6 +50,7 @@ static const struct column key_columns[] = {
     {"before_ns", UNIT_NS},
     {"after_ns", UNIT_NS},
     {"status", UNIT_TEXT, .what = "new, gone, changed (in count, or in time by more than a tenth), same"},
+    {"in_changed_lines", UNIT_TEXT, .what = "yes: a line of the site changed since the commit given with --git"},
     {0},
 };
 
@@ -73,9 +75,26 @@ static bool fill_keys(const struct diff_side *s, const char *table, const char *
     return ok;
 }
 
+/* Marks the sites that lie in lines changed since the commit. */
+static void mark_changed(const struct diff_side *s, struct table *out)
+{
+    struct places p = places_of(s->after, s->ledger, &out->arena);
+    int at = table_column(out, "in_changed_lines");
+    for (size_t i = 0; i < out->nrows; i++) {
+        size_t n;
+        const struct place *v = places_find(&p, table_at(out, i)[0].s, &n);
+        for (size_t k = 0; k < n; k++)
+            if (gitlines_has(s->changed, v[k].file, v[k].line))
+                table_at(out, i)[at] = cell_text("yes");
+    }
+}
+
 static bool fill_syncs(const struct diff_side *s, struct table *out, struct err *e)
 {
-    return fill_keys(s, "syncs", "site", "count", "blocked_ns", "Host-device syncs by call site", out, e);
+    bool ok = fill_keys(s, "syncs", "site", "count", "blocked_ns", "Host-device syncs by call site", out, e);
+    if (ok && s->changed)
+        mark_changed(s, out);
+    return ok;
 }
 
 static bool fill_kernels(const struct diff_side *s, struct table *out, struct err *e)

@@ -21,3 +21,4 @@ for e in [e for e in t['traceEvents'] if e['name'] == 'cudaStreamSynchronize']:
 json.dump(t, open('gate_allowed.json', 'w'))
 PY
 cpscope gate gate_allowed.json --baseline gate_before.json --format csv; echo "status $?"
+cpscope diff gate_before.json gate_after.json --table syncs --ledger op --git HEAD --format csv; echo "status $?"
