@@ -30,6 +30,13 @@ const struct run_options run_options_default = {.route = "interval",
                                                 .dk = 16,
                                                 .dv = 16,
                                                 .conv = 4,
+                                                .metadata = "cached",
+                                                .qheads = 8,
+                                                .kvheads = 4,
+                                                .dqk = 16,
+                                                .dv_attn = 16,
+                                                .ulysses = 2,
+                                                .window = 2,
                                                 .seed = 1234};
 
 #define AT(field) offsetof(struct run_options, field)
@@ -54,6 +61,13 @@ const struct opt run_option_rows[] = {
     {OPT_INT, "dk", AT(dk), "width of a key head [16]", "N"},
     {OPT_INT, "dv", AT(dv), "width of a value head [16]", "N"},
     {OPT_INT, "conv", AT(conv), "taps of the convolution [4]", "W"},
+    {OPT_INT, "qheads", AT(qheads), "query heads of attention, a multiple of the key heads [8]", "N"},
+    {OPT_INT, "kvheads", AT(kvheads), "key and value heads of attention [4]", "N"},
+    {OPT_INT, "dqk", AT(dqk), "width of a query or key head of attention [16]", "N"},
+    {OPT_INT, "dv-attn", AT(dv_attn), "width of a value head of attention, at most --dqk [16]", "N"},
+    {OPT_TEXT, "metadata", AT(metadata), "plans of attention: cached, hoisted, per-layer [cached]", "HOW"},
+    {OPT_INT, "ulysses", AT(ulysses), "ranks of a Ulysses group in attn.usp [2]", "U"},
+    {OPT_INT, "window", AT(window), "ranks of a window in attn.double_ring [2]", "W"},
     {OPT_TEXT, "dtype", AT(dtype), "type of activations: fp32 [fp32]", "TYPE"},
     {OPT_TEXT, "device", AT(device), "auto, cpu [auto]", "NAME"},
     {OPT_TEXT, "comm", AT(comm), "threads: ranks are threads of this process [threads]", "NAME"},
@@ -81,6 +95,12 @@ static const struct range {
     {"dk", AT(dk), 1, 1024},
     {"dv", AT(dv), 1, 1024},
     {"conv", AT(conv), 1, CONV1D_WIDTH_MAX},
+    {"qheads", AT(qheads), 1, 1024},
+    {"kvheads", AT(kvheads), 1, 1024},
+    {"dqk", AT(dqk), 1, 1024},
+    {"dv-attn", AT(dv_attn), 1, 1024},
+    {"ulysses", AT(ulysses), 1, 4096},
+    {"window", AT(window), 1, 4096},
 };
 
 static bool check_ranges(const struct run_options *o, struct err *e)
@@ -127,10 +147,11 @@ static bool read_words(const struct run_options *o, struct run_config *c, struct
         [ROUTE_NAIVE] = "naive", [ROUTE_INTERVAL] = "interval", [ROUTE_PREBUILT] = "prebuilt", [ROUTE_ENCODED] = "encoded", NULL};
     static const char *const boundaries[] = {"per-layer", "cached", NULL}, *const recompute[] = {"none", "full", NULL};
     static const char *const summaries[] = {"checkpoint", "keep", NULL};
+    static const char *const metadata[] = {[METADATA_CACHED] = "cached", [METADATA_HOISTED] = "hoisted", [METADATA_PER_LAYER] = "per-layer", NULL};
     static const char *const dtypes[] = {"fp32", NULL}, *const devices[] = {"auto", "cpu", NULL}, *const comms[] = {"threads", NULL};
     int route = one_of("route", o->route, routes, e), full = one_of("recompute", o->recompute, recompute, e);
     int cached = o->boundaries ? one_of("boundaries", o->boundaries, boundaries, e) : route != ROUTE_NAIVE;
-    int kept = one_of("summary", o->summary, summaries, e);
+    int kept = one_of("summary", o->summary, summaries, e), plans = one_of("metadata", o->metadata, metadata, e);
     one_of("dtype", o->dtype, dtypes, e);
     one_of("device", o->device, devices, e);
     one_of("comm", o->comm, comms, e);
@@ -138,6 +159,7 @@ static bool read_words(const struct run_options *o, struct run_config *c, struct
     c->shape.boundaries_cached = cached == 1;
     c->shape.recompute = full == 1;
     c->shape.summary_kept = kept == 1;
+    c->shape.metadata = (enum metadata_kind)plans;
     c->device = o->device;
     c->comm = o->comm;
     return e->kind == ERR_NONE && host_cost_of(o->host_cost, &c->host_cost_ns, e);
@@ -154,6 +176,12 @@ static void read_numbers(const struct run_options *o, struct run_config *c)
     s->dk = o->dk;
     s->dv = o->dv;
     s->conv = o->conv;
+    s->qheads = o->qheads;
+    s->kvheads = o->kvheads;
+    s->dqk = o->dqk;
+    s->dv_attn = o->dv_attn;
+    s->ulysses = o->ulysses;
+    s->window = o->window;
     s->layers = o->layers;
     s->microbatches = o->microbatches;
     c->steps = o->steps;
@@ -171,6 +199,7 @@ bool run_config_of(const struct run_options *o, struct run_config *config, struc
     if (!config->mode || !check_ranges(o, e) || !read_words(o, config, e))
         return false;
     read_numbers(o, config);
+    config->shape.op = config->mode->op;
     if (!seqs_parse(&config->seqs, o->seqs, o->tokens, (int)o->cp, a, e))
         return false;
     config->shape.packs = config_packs(config, 0, a);

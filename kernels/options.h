@@ -9,8 +9,9 @@
 #include "schemas/opt.h"
 
 struct run_options {
-    const char *mode, *route, *boundaries, *summary, *recompute, *seqs, *dtype, *device, *comm, *host_cost;
+    const char *mode, *route, *boundaries, *summary, *recompute, *seqs, *dtype, *device, *comm, *host_cost, *metadata;
     int64_t cp, tp, layers, microbatches, steps, warmup, repeat, tokens, hidden, kheads, vheads, dk, dv, conv, seed;
+    int64_t qheads, kvheads, dqk, dv_attn, ulysses, window;
 };
 
 extern const struct run_options run_options_default;

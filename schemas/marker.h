@@ -24,7 +24,7 @@
 #define MARK_BATCH "cpscope.batch"
 #define MARK_CACHE "cpscope.cache"
 #define MARK_ALLOW_SYNC "cpscope.allow_sync" /* a range around syncs that are meant: the gate does not count them */
-#define MARK_DOMAIN "cpscope" /* NVTX domain of our own programs; our own NVTX source skips it */
+#define MARK_DOMAIN "cpscope"                /* NVTX domain of our own programs; our own NVTX source skips it */
 
 /* Ranges of a GDN layer (spec C.2) and of the layout conversion (spec D.5). thd_route encloses all work that derives a
  * route, of either kind, and nothing else. */
@@ -42,5 +42,7 @@
 #define RANGE_STATE_SUMMARY "state_summary"
 #define RANGE_STATE_EXCHANGE "state_exchange"
 #define RANGE_STATE_MERGE "state_merge"
+#define RANGE_CORE_ATTENTION "core_attention" /* softmax attention: the kernels */
+#define RANGE_KV_EXCHANGE "kv_exchange"       /* what travels for it */
 #define RANGE_THD_ROUTE "thd_route"
 #define RANGE_THD_PREFIX "cp_layout/thd/" /* + route|swap|pack|all_to_all|scatter + "/" + direction */

@@ -1,5 +1,6 @@
 /* batch.c - inputs by number, boundary objects, marks. */
 #include "kernels/model/batch.h"
+#include "kernels/layout/kv_cache.h"
 #include "kernels/model/draw.h"
 #include "schemas/marker.h"
 
@@ -40,12 +41,15 @@ bool batch_open(struct cp_batch *b, struct cp_rank *r, const struct cp_mode *mod
     size_t bytes = (size_t)(b->recurrent.segments + 1) * sizeof(int64_t);
     b->local_cu = dev_alloc(r->device, bytes);
     dev_upload_async(r->stream, b->local_cu, b->recurrent.local_cu, bytes);
-    return !mode->converts || s->route != ROUTE_PREBUILT || route_prebuild(&b->packed, r->stream, s->cp, r->rank, e);
+    if (mode->converts && s->route == ROUTE_PREBUILT && !route_prebuild(&b->packed, r->stream, s->cp, r->rank, e))
+        return false;
+    return !mode->hoist || mode->hoist(r, e);
 }
 
 void batch_close(struct cp_batch *b, struct cp_rank *r)
 {
     struct boundaries *cu = b->packed.q;
+    attn_meta_release(b->hoisted);
     packed_close(&b->packed);
     boundaries_close(cu);
     dev_free(r->device, b->local_cu);
@@ -78,4 +82,8 @@ void batch_mark_caches(const struct cp_batch *b, struct cp_rank *r)
 {
     mark_cache(r, "route", &b->packed.route_stats);
     mark_cache(r, "boundaries", &b->packed.resolve_stats);
+    if (r->kv) {
+        mark_cache(r, "attention", &r->kv->stats);
+        r->kv->stats = (struct cache_stats){0};
+    }
 }

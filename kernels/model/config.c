@@ -36,6 +36,7 @@ void config_announce(const struct run_config *c, const char *host_cost, const ch
 {
     static const char *const routes[] = {
         [ROUTE_NAIVE] = "naive", [ROUTE_INTERVAL] = "interval", [ROUTE_PREBUILT] = "prebuilt", [ROUTE_ENCODED] = "encoded"};
+    static const char *const plans[] = {[METADATA_CACHED] = "cached", [METADATA_HOISTED] = "hoisted", [METADATA_PER_LAYER] = "per-layer"};
     const struct cp_shape *s = &c->shape;
     const struct {
         const char *key, *text;
@@ -45,6 +46,7 @@ void config_announce(const struct run_config *c, const char *host_cost, const ch
                  {"route", routes[s->route]},
                  {"boundaries", s->boundaries_cached ? "cached" : "per-layer"},
                  {"summary", s->summary_kept ? "keep" : "checkpoint"},
+                 {"metadata", plans[s->metadata]},
                  {"recompute", s->recompute ? "full" : "none"},
                  {"sequences", seqs},
                  {"dtype", "fp32"},
@@ -65,6 +67,12 @@ void config_announce(const struct run_config *c, const char *host_cost, const ch
                    {"dk", s->dk},
                    {"dv", s->dv},
                    {"conv", s->conv},
+                   {"qheads", s->qheads},
+                   {"kvheads", s->kvheads},
+                   {"dqk", s->dqk},
+                   {"dv_attn", s->dv_attn},
+                   {"ulysses", s->ulysses},
+                   {"window", s->window},
                    {"steps", c->steps},
                    {"warmup", c->warmup},
                    {"repeat", c->repeat},

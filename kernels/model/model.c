@@ -57,6 +57,7 @@ struct model *model_open(const struct run_config *c, struct comm_world *w, int r
         return NULL;
     }
     m->rank.stream = device_stream(m->rank.device);
+    m->rank.kv = &m->plans;
     device_host_cost(m->rank.device, c->host_cost_ns);
     if (rank == 0)
         dev_meta("backend", device_backend_name(m->rank.device));
@@ -75,6 +76,8 @@ void model_close(struct model *m)
     void *const buffers[] = {m->params, m->grads, m->sums, m->inputs, m->outputs, m->dinputs};
     for (size_t i = 0; m->rank.device && i < sizeof buffers / sizeof *buffers; i++)
         dev_free(m->rank.device, buffers[i]);
+    if (m->rank.device)
+        kv_cache_clear(&m->plans);
     comm_close(m->rank.comm);
     comm_close(m->grad);
     device_close(m->rank.device);

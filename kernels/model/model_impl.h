@@ -1,5 +1,6 @@
 /* model_impl.h - a model's insides, shared by its files only: model.c (its life), pass.c (one micro-batch), values.c. */
 #pragma once
+#include "kernels/layout/kv_cache.h"
 #include "kernels/model/batch.h"
 #include "kernels/model/model.h"
 
@@ -9,6 +10,7 @@ struct model {
     const struct run_config *config;
     const struct cp_shape *shape; /* of the config */
     struct cp_rank rank;
+    struct kv_cache plans;
     struct comm *grad; /* gradients, loss, norm; NULL with cp 1 */
     struct param_layout layout;
     float *params, *grads; /* flat, device */

@@ -5,6 +5,7 @@
  */
 #include "kernels/model/params.h"
 #include "kernels/model/draw.h"
+#include "kernels/modes/attn_layer.h"
 #include "kernels/modes/gdn_core.h"
 
 #include <math.h>
@@ -42,16 +43,31 @@ static float near_one(struct draw *d, const struct sizes *s)
     return (float)(1 + 0.1 * draw_signed(d));
 }
 
-/* The tensors of a Gated DeltaNet layer, in the order of enum gdn_param. */
-static const struct {
+/* The tensors of a layer, in the order of enum gdn_param and enum attn_param. */
+static const struct tensor_row {
     const char *name;
     float (*first)(struct draw *d, const struct sizes *s);
-} gdn_rows[GDN_PARAMS] = {
-    [GDN_W_IN] = {"w_in", projection}, [GDN_W_CONV] = {"w_conv", projection}, [GDN_A_LOG] = {"A_log", log_a},
-    [GDN_DT_BIAS] = {"dt_bias", one},  [GDN_W_NORM] = {"w_norm", near_one},   [GDN_W_OUT] = {"w_out", projection_out},
+} gdn_rows[GDN_PARAMS] =
+    {
+        [GDN_W_IN] = {"w_in", projection}, [GDN_W_CONV] = {"w_conv", projection}, [GDN_A_LOG] = {"A_log", log_a},
+        [GDN_DT_BIAS] = {"dt_bias", one},  [GDN_W_NORM] = {"w_norm", near_one},   [GDN_W_OUT] = {"w_out", projection_out},
+},
+  attn_rows[ATTN_PARAMS] = {
+      [ATTN_W_Q] = {"w_q", projection},
+      [ATTN_W_K] = {"w_k", projection},
+      [ATTN_W_V] = {"w_v", projection},
+      [ATTN_W_OUT] = {"w_out", projection_out},
 };
 
-void param_layout(struct param_layout *out, const struct cp_shape *s)
+static const struct tensor_row *const op_rows[OP_COUNT] = {[OP_GDN] = gdn_rows, [OP_ATTN] = attn_rows};
+
+static void append(struct param_layout *out, const char *name, int64_t rows, int64_t cols)
+{
+    out->t[out->n++] = (struct param_tensor){name, rows, cols, out->layer_floats};
+    out->layer_floats += rows * cols;
+}
+
+static void gdn_layout(struct param_layout *out, const struct cp_shape *s)
 {
     const int64_t size[GDN_PARAMS][2] = {
         [GDN_W_IN] = {gdn_in_width(s), s->hidden},
@@ -61,11 +77,23 @@ void param_layout(struct param_layout *out, const struct cp_shape *s)
         [GDN_W_NORM] = {1, s->dv},
         [GDN_W_OUT] = {s->hidden, s->vheads * s->dv},
     };
-    *out = (struct param_layout){.n = GDN_PARAMS};
-    for (int i = 0; i < GDN_PARAMS; i++) {
-        out->t[i] = (struct param_tensor){gdn_rows[i].name, size[i][0], size[i][1], out->layer_floats};
-        out->layer_floats += size[i][0] * size[i][1];
+    for (int i = 0; i < GDN_PARAMS; i++)
+        append(out, gdn_rows[i].name, size[i][0], size[i][1]);
+}
+
+static void attn_layout(struct param_layout *out, const struct cp_shape *s)
+{
+    for (int i = 0; i < ATTN_PARAMS; i++) {
+        int64_t rows, cols;
+        attn_param_size(s, (enum attn_param)i, &rows, &cols);
+        append(out, attn_rows[i].name, rows, cols);
     }
+}
+
+void param_layout(struct param_layout *out, const struct cp_shape *s)
+{
+    *out = (struct param_layout){0};
+    (s->op == OP_ATTN ? attn_layout : gdn_layout)(out, s);
     out->floats = out->layer_floats * s->layers;
 }
 
@@ -86,8 +114,8 @@ void param_draw(float *host, const struct param_layout *l, const struct cp_shape
             struct draw d = draw_from(seed, DRAW_PARAMS, layer, i);
             float *v = host + layer * l->layer_floats + t->offset;
             for (int64_t k = 0; k < t->rows * t->cols; k++)
-                v[k] = gdn_rows[i].first(&d, &s);
-            if (i == GDN_W_IN || i == GDN_W_CONV)
+                v[k] = op_rows[shape->op][i].first(&d, &s);
+            if (shape->op == OP_GDN && (i == GDN_W_IN || i == GDN_W_CONV))
                 lean_keys(v, shape->kheads * shape->dk * t->cols);
         }
 }

@@ -36,6 +36,11 @@ void expect_flops(struct expect *x, const char *kind, double flops)
     add(x, "flops", kind, llround(flops), -1);
 }
 
+void expect_work(struct expect *x, int64_t work)
+{
+    add(x, "work", "q_len_kv_len", work, -1);
+}
+
 int64_t expect_forwards(const struct cp_shape *s)
 {
     return s->layers * s->microbatches * (s->recompute ? 2 : 1);

@@ -19,6 +19,8 @@ struct expect {
 void expect_comm(struct expect *x, const char *function, int64_t count, int64_t bytes);
 void expect_syncs(struct expect *x, const char *function, int64_t op, int64_t wait);
 void expect_flops(struct expect *x, const char *kind, double flops);
+/* Sum of q_len * k_len over the rank's pieces of attention, of one layer over the micro-batches. */
+void expect_work(struct expect *x, int64_t work);
 
 /* Forward executions of a step, layers times micro-batches times passes (2 with recompute). */
 int64_t expect_forwards(const struct cp_shape *s);

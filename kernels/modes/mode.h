@@ -14,13 +14,21 @@
 #include "kernels/modes/devpool.h"
 #include "schemas/err.h"
 
-enum cp_op { OP_GDN };
+enum cp_op { OP_GDN, OP_ATTN, OP_COUNT };
+
+/* When the plan of split attention is made (kv_cache.h): found in a cache, ahead for the micro-batch, or anew in every forward. */
+enum metadata_kind { METADATA_CACHED, METADATA_HOISTED, METADATA_PER_LAYER };
 
 /* Everything that is known before a run starts. The packed boundaries are those of one step, a packing a micro-batch. */
 struct cp_shape {
     int cp;
+    enum cp_op op;  /* the layers' operator */
     int64_t tokens; /* of a micro-batch, over the whole group */
-    int64_t hidden, kheads, vheads, dk, dv, conv;
+    int64_t hidden;
+    int64_t kheads, vheads, dk, dv, conv;  /* OP_GDN */
+    int64_t qheads, kvheads, dqk, dv_attn; /* OP_ATTN */
+    int64_t ulysses, window;               /* ranks of a Ulysses group (attn.usp), of a window (attn.double_ring) */
+    enum metadata_kind metadata;
     int64_t layers, microbatches;
     bool recompute; /* full: a layer's forward runs again before its backward */
     enum route_kind route;
@@ -42,6 +50,8 @@ struct layer_tensors {
 
 /* One micro-batch as a rank's layers see it. What a mode derives from it once, it may keep in `derived` (in `arena`), with
  * device memory from batch_device(). */
+struct kv_cache; /* kv_cache.h */
+struct attn_meta;
 struct cp_batch {
     struct packed_seqs packed;
     const struct packing *pack; /* the lengths as the data side knows them; may hold empty slots */
@@ -50,6 +60,7 @@ struct cp_batch {
     struct arena arena;
     void *derived;
     struct devpool pool;
+    struct attn_meta *hoisted; /* plan made ahead, a reference; NULL: none */
 };
 
 /* One rank while it runs. */
@@ -60,6 +71,7 @@ struct cp_rank {
     struct stream *stream; /* the default stream */
     struct comm *comm;     /* the CP group; NULL with cp 1 */
     struct cp_batch *batch;
+    struct kv_cache *kv; /* plans of attention; NULL: every forward makes its own */
 };
 
 /* What forward leaves for backward: device memory, and the mode's own record in `kept` (in `arena`). */
@@ -89,13 +101,15 @@ struct cp_mode {
     bool (*forward)(struct cp_rank *r, const struct layer_tensors *w, const float *x, float *y, struct layer_state *st, struct err *e);
     bool (*backward)(struct cp_rank *r, const struct layer_tensors *w, const struct layer_tensors *grad, const float *x, const float *dy, float *dx,
                      struct layer_state *st, struct err *e);
+    /* At the start of a micro-batch: what the shape wants made ahead. NULL: nothing. */
+    bool (*hoist)(struct cp_rank *r, struct err *e);
     /* Adds what one step shows on `rank`: collectives, host reads, flops; from formulas, without running anything. */
     void (*expect)(const struct cp_shape *s, int rank, struct expect *x);
 };
 
 extern const struct cp_mode *const modes[]; /* by file name; ends with NULL */
 
-const char *cp_op_name(enum cp_op op); /* "gdn" */
+const char *cp_op_name(enum cp_op op); /* "gdn", "attention" */
 /* ERR_USAGE with the nearest name when there is no such mode. */
 const struct cp_mode *mode_find(const char *name, struct err *e);
 

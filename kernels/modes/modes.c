@@ -7,7 +7,7 @@
 
 const char *cp_op_name(enum cp_op op)
 {
-    static const char *const names[] = {[OP_GDN] = "gdn"};
+    static const char *const names[] = {[OP_GDN] = "gdn", [OP_ATTN] = "attention"};
     return names[op];
 }
 

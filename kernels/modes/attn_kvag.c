@@ -1,0 +1,106 @@
+/* attn_kvag.c - see attn_kvag.h. Gathered K and V are not kept: backward gathers them again. */
+#include "kernels/modes/attn_kvag.h"
+#include "kernels/ops/pack.h"
+#include "schemas/marker.h"
+
+/* Everybody's rows of x, then those that the plan wants; NULL index: all, as they lie. */
+static float *gather(const struct attn_core *c, const float *x, int64_t width)
+{
+    struct cp_rank *r = c->r;
+    DEV_RANGE(r->device, RANGE_KV_EXCHANGE, -1);
+    float *all = attn_floats(c, c->rows * r->shape->cp * width);
+    comm_all_gather(r->comm, r->stream, x, all, (size_t)(c->rows * width) * sizeof *x);
+    if (!c->meta->index)
+        return all;
+    float *picked = attn_floats(c, c->meta->plan.indices * width);
+    rows_gather(r->stream, picked, all, c->meta->index, c->meta->plan.indices, width);
+    return picked;
+}
+
+/* The way back: gradients of the rows used, summed where they belong, then over the ranks into dx. */
+static void scatter(const struct attn_core *c, const float *picked, float *dx, int64_t width)
+{
+    struct cp_rank *r = c->r;
+    DEV_RANGE(r->device, RANGE_KV_EXCHANGE, -1);
+    const float *all = picked;
+    if (c->meta->index) {
+        float *sums = attn_zeros(c, c->rows * r->shape->cp * width);
+        rows_scatter_add(r->stream, sums, picked, c->meta->index, c->meta->plan.indices, width);
+        all = sums;
+    }
+    comm_reduce_scatter_f32(r->comm, r->stream, all, dx, c->rows * width);
+}
+
+/* Rows of x in the order of the calls. */
+static float *in_order(const struct attn_core *c, const float *x, int64_t width)
+{
+    float *y = attn_floats(c, c->rows * width);
+    rows_gather(c->r->stream, y, x, c->meta->q_index, c->rows, width);
+    return y;
+}
+
+static void restore(const struct attn_core *c, float *x, const float *ordered, int64_t width)
+{
+    rows_scatter(c->r->stream, x, ordered, c->meta->q_index, c->rows, width);
+}
+
+/* The gathered core in a pool of its own, as large as its indices say. */
+static struct attn_core gathered(const struct attn_core *c, struct devpool *pool)
+{
+    struct attn_core g = *c;
+    devpool_init(pool, c->r->device);
+    g.pool = pool;
+    g.k = gather(&g, c->k, (int64_t)c->kv_heads * c->d);
+    g.v = gather(&g, c->v, (int64_t)c->kv_heads * c->e);
+    if (c->meta->q_index)
+        g.q = in_order(&g, c->q, (int64_t)c->heads * c->d);
+    return g;
+}
+
+void attn_kvag_forward(struct attn_core *c)
+{
+    struct devpool pool;
+    struct attn_core g = gathered(c, &pool);
+    bool reorder = c->meta->q_index;
+    if (reorder) {
+        g.o = attn_floats(&g, attn_o_size(c));
+        g.lse = attn_floats(&g, c->rows * c->heads);
+    }
+    attn_local_forward(&g);
+    if (reorder) {
+        restore(c, c->o, g.o, (int64_t)c->heads * c->e);
+        restore(c, c->lse, g.lse, c->heads);
+    }
+    devpool_free(&pool);
+}
+
+void attn_kvag_backward(struct attn_core *c)
+{
+    struct devpool pool;
+    struct attn_core g = gathered(c, &pool);
+    int64_t rows = c->meta->index ? c->meta->plan.indices : c->rows * c->r->shape->cp;
+    bool reorder = c->meta->q_index;
+    if (reorder) {
+        g.o = in_order(&g, c->o, (int64_t)c->heads * c->e);
+        g.lse = in_order(&g, c->lse, c->heads);
+        g.d_o = in_order(&g, c->d_o, (int64_t)c->heads * c->e);
+    }
+    g.dq = reorder ? attn_floats(&g, attn_q_size(c)) : c->dq;
+    attn_clear(&g, g.dq, attn_q_size(c));
+    g.dk = attn_zeros(&g, rows * c->kv_heads * c->d);
+    g.dv = attn_zeros(&g, rows * c->kv_heads * c->e);
+    for (int i = 0; i < c->meta->plan.ncalls; i++)
+        attn_call_backward(&g, i);
+    if (reorder)
+        restore(c, c->dq, g.dq, (int64_t)c->heads * c->d);
+    scatter(&g, g.dk, c->dk, (int64_t)c->kv_heads * c->d);
+    scatter(&g, g.dv, c->dv, (int64_t)c->kv_heads * c->e);
+    devpool_free(&pool);
+}
+
+void attn_kvag_exchange(const struct cp_shape *s, bool backward, int64_t times, struct expect *x)
+{
+    expect_comm(x, "all_gather", 2 * times, times * attn_kv_bytes(s));
+    if (backward)
+        expect_comm(x, "reduce_scatter", 2 * times, times * (s->cp - 1) * attn_kv_bytes(s));
+}

@@ -1,0 +1,38 @@
+/* mode_attn_ring_contiguous.c - a ring of plain shards (spec E.3): not balanced.
+ *
+ *   rank 0 [0]           uses 0                 keys of ranks behind me are handed on, nothing is computed with them
+ *   rank 2 [2]           uses 2, 1, 0
+ */
+#include "kernels/modes/attn_ring.h"
+
+static struct attn_ring ring_of(const struct attn_core *c)
+{
+    return (struct attn_ring){.n = c->r->shape->cp, .me = c->r->rank, .window = c->r->shape->cp, .first = 0, .stride = 1};
+}
+
+static void ring_forward(struct attn_core *c)
+{
+    struct attn_ring ring = ring_of(c);
+    attn_ring_forward(c, &ring);
+}
+
+static void ring_backward(struct attn_core *c)
+{
+    struct attn_ring ring = ring_of(c);
+    attn_ring_backward(c, &ring);
+}
+
+static void exchange(const struct cp_shape *s, bool back, int64_t times, struct expect *x)
+{
+    attn_ring_exchange(s->cp, attn_kv_bytes(s), back, times, x);
+}
+
+static const struct attn_form form = {.split = SPLIT_RING_CONTIGUOUS, .forward = ring_forward, .backward = ring_backward, .exchange = exchange};
+
+static bool check(const struct cp_shape *s, struct err *e)
+{
+    return attn_check(&form, s, e);
+}
+
+ATTN_MODE(mode_attn_ring_contiguous, "attn.ring.contiguous", LAYOUT_CONTIGUOUS, form, check,
+          "pass K and V around a ring of plain shards: the last rank computes all steps, the first one");
