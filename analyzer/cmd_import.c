@@ -34,13 +34,9 @@ static const char doc[] = "Turn foreign traces into a trace file of cpscope. Sev
                           "  cpscope import rank*.json.gz -o job.sqlite\n\n"
                           "Importing is optional: every command takes foreign files directly.";
 
-static bool one(const char *path, struct tracefile *out, struct tracedata *d, struct err *e)
+static bool one(const char *path, struct tracedata *d, struct err *e)
 {
-    if (tracefile_is(path))
-        return tracefile_load(path, d, e);
-    d->spill = tracefile_append;
-    d->spill_ctx = out;
-    return import_file(path, d, e);
+    return tracefile_is(path) ? tracefile_load(path, d, e) : import_file(path, d, e);
 }
 
 struct ranks_taken {
@@ -91,12 +87,12 @@ static bool import(const struct args *a, struct arena *arena, struct err *e)
     tracedata_init(&d);
     struct tracefile *out = tracefile_create(a->out, a->force, e);
     bool ok = out && paths_expand(&files, arena, a->files.v, a->files.n, e);
-    if (ok && files.n == 1)
-        ok = one(files.v[0], out, &d, e);
-    else if (ok) {
-        d.spill = tracefile_append;
-        d.spill_ctx = out;
-        ok = several(&files, &d, e);
+    if (ok) {
+        struct tracefile_behind *behind = tracefile_behind(out);
+        d.spill = tracefile_append_behind;
+        d.spill_ctx = behind;
+        ok = files.n == 1 ? one(files.v[0], &d, e) : several(&files, &d, e);
+        ok = tracefile_behind_end(behind, e) && ok;
     }
     progress_end();
     if (ok)

@@ -310,14 +310,25 @@ static void drop_events(struct tracedata *d)
     d->n = d->nsyncs = d->nkernels = d->ncomms = d->ncopies = d->nranges = 0;
 }
 
+bool tracefile_put_keys(struct tracefile *f, const struct tracedata *d, struct err *e)
+{
+    if (exec(f, "BEGIN", e) && put_keys(f, d, e))
+        return true;
+    sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
+    return false;
+}
+
+bool tracefile_put_events(struct tracefile *f, const struct tracedata *d, struct err *e)
+{
+    if (put_events(f, d, e) && exec(f, "COMMIT", e))
+        return true;
+    sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
+    return false;
+}
+
 bool tracefile_append(struct tracedata *d, void *file, struct err *e)
 {
-    struct tracefile *f = file;
-    if (!exec(f, "BEGIN", e))
-        return false;
-    bool ok = put_keys(f, d, e) && put_events(f, d, e) && exec(f, "COMMIT", e);
-    if (!ok)
-        sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
+    bool ok = tracefile_put_keys(file, d, e) && tracefile_put_events(file, d, e);
     drop_events(d);
     return ok;
 }

@@ -22,6 +22,14 @@ struct tracefile *tracefile_record(const char *path, bool force, struct err *e);
  * events and side rows (d->first moves on). Fits d->spill with the file as context. */
 bool tracefile_append(struct tracedata *d, void *file, struct err *e);
 
+/* tracefile_append() for producers that are busy themselves: the events are written by a thread of its own while the
+ * next ones are made, one batch behind. The file is the same, byte for byte. Fits d->spill with the handle as context;
+ * _end waits for the last batch and frees; before it nothing else may be done with the file. */
+struct tracefile_behind;
+struct tracefile_behind *tracefile_behind(struct tracefile *f);
+bool tracefile_append_behind(struct tracedata *d, void *behind, struct err *e);
+bool tracefile_behind_end(struct tracefile_behind *b, struct err *e);
+
 /* Writes meta, clocks, loss and memory as they are now (a recording does so early, and again at its end). */
 bool tracefile_facts(struct tracefile *f, struct tracedata *d, struct err *e);
 

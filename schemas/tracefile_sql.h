@@ -6,5 +6,9 @@
 
 extern const char tracefile_schema[]; /* trace.sql and every migration, made by the Makefile */
 
+/* The two halves of tracefile_append(); the first opens the transaction, the second closes it. On failure it is undone. */
+bool tracefile_put_keys(struct tracefile *f, const struct tracedata *d, struct err *e);
+bool tracefile_put_events(struct tracefile *f, const struct tracedata *d, struct err *e);
+
 /* tracefile_load_some() of a file that is whole: nothing is written. */
 bool tracefile_read(const char *path, unsigned sides, int threads, struct tracedata *d, struct err *e);

@@ -195,6 +195,67 @@ TEST(what_is_written_is_loaded)
 }
 
 /* A recording that was only committed: everything is there, and it says that it has no end. */
+/* The bytes of a file written in batches, from the same random numbers each time. */
+static char *written(uint64_t seed, bool behind, size_t *size)
+{
+    struct tracedata d;
+    struct err e = {0};
+    unit_random = seed;
+    struct tracefile *f = tracefile_create(path, true, &e);
+    assert_ok(f != NULL, &e);
+    struct tracefile_behind *b = behind ? tracefile_behind(f) : NULL;
+    random_trace(&d, rnd(40));
+    for (size_t batches = rnd(5); batches > 0; batches--) {
+        assert_ok(behind ? tracefile_append_behind(&d, b, &e) : tracefile_append(&d, f, &e), &e);
+        for (size_t i = rnd(60); i > 0; i--)
+            add_event(&d, &e);
+    }
+    assert_ok(!b || tracefile_behind_end(b, &e), &e);
+    assert_ok(tracefile_finish(f, &d, &e), &e);
+    tracedata_free(&d);
+    char *bytes = malloc(1 << 22);
+    FILE *in = fopen(path, "rb");
+    *size = fread(bytes, 1, 1 << 22, in);
+    fclose(in);
+    unlink(path);
+    return bytes;
+}
+
+TEST(writing_behind_gives_the_same_file)
+{
+    PROP(40)
+    {
+        uint64_t seed = unit_random;
+        size_t n, m;
+        char *a = written(seed, false, &n), *b = written(seed, true, &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(a, b, n);
+        free(a);
+        free(b);
+    }
+}
+
+/* Loaded by any number of threads a file is the same; enough events that each has some. */
+TEST(threads_load_the_same)
+{
+    enum { MANY = 3 << 16 };
+    struct tracedata d, one, four;
+    struct err e = {0};
+    unit_random = 1;
+    random_trace(&d, MANY);
+    struct tracefile *f = tracefile_create(path, true, &e);
+    assert_ok(f && tracefile_finish(f, &d, &e), &e);
+    tracedata_init(&one);
+    tracedata_init(&four);
+    assert_ok(tracefile_load_some(path, SIDE_ALL, 1, &one, &e) && tracefile_load_some(path, SIDE_ALL, 4, &four, &e), &e);
+    assert_int_equal(one.n, MANY);
+    same_trace(&one, &four);
+    tracedata_free(&d);
+    tracedata_free(&one);
+    tracedata_free(&four);
+    unlink(path);
+}
+
 TEST(an_unfinished_recording_is_read)
 {
     struct tracedata d, got;
@@ -298,5 +359,5 @@ TEST(what_is_there_is_not_overwritten)
     remove_all();
 }
 
-UNIT_MAIN(UNIT(what_is_written_is_loaded), UNIT(an_unfinished_recording_is_read), UNIT(damage_is_an_error_or_a_trace),
-          UNIT(what_is_there_is_not_overwritten))
+UNIT_MAIN(UNIT(what_is_written_is_loaded), UNIT(writing_behind_gives_the_same_file), UNIT(threads_load_the_same),
+          UNIT(an_unfinished_recording_is_read), UNIT(damage_is_an_error_or_a_trace), UNIT(what_is_there_is_not_overwritten))
