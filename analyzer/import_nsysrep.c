@@ -28,7 +28,7 @@ static bool ends_with(const char *s, const char *end)
 static enum sniffed sniff(const struct input *in)
 {
     bool named = ends_with(in->path, ".nsys-rep") || ends_with(in->path, ".qdrep");
-    bool other = in->nhead < 16 || memcmp(in->head, "SQLite format 3", 16) == 0 || !memchr(in->head, 0, in->nhead);
+    bool other = (in->nhead >= 16 && memcmp(in->head, "SQLite format 3", 16) == 0) || !memchr(in->head, 0, in->nhead);
     for (size_t i = 0; i < in->nhead && !other; i++)
         if (in->head[i])
             return named ? SNIFF_YES : SNIFF_NO;
