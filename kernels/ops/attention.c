@@ -22,31 +22,36 @@ struct rows { /* a block of queries of one head */
     float max[ATTN_BLOCK], sum[ATTN_BLOCK];
 };
 
+/* x[j] = exp(x[j] - top); returns their sum, in sixteen interleaved parts. */
+HOT_INLINE float soften_row(float *x, int64_t n, float top)
+{
+    float part[16] = {0}, total = 0;
+    int64_t j = 0;
+    for (; j + 16 <= n; j += 16)
+        for (int l = 0; l < 16; l++)
+            part[l] += x[j + l] = exp_f(x[j + l] - top);
+    for (int l = 0; j < n; j++, l++)
+        part[l] += x[j] = exp_f(x[j] - top);
+    for (int l = 0; l < 16; l++)
+        total += part[l];
+    return total;
+}
+
 /* Scores of a block -> weights relative to the new maximum; brings the accumulator and the sum to it. */
 HOT static void soften(struct rows *r, float *s, int64_t key, int64_t keys)
 {
-    int32_t e = r->head->in->e;
     for (int64_t i = 0; i < r->n; i++) {
         int64_t seen = attn_visible(r->p, r->first + i) - key, n = seen < 0 ? 0 : attn_min(seen, keys);
-        float *row = s + i * ATTN_BLOCK, *o = r->o + i * r->ldo, top = r->max[i], total = 0;
+        float *row = s + i * ATTN_BLOCK, *o = r->o + i * r->ldo, top = r->max[i];
         for (int64_t j = 0; j < n; j++)
             top = row[j] > top ? row[j] : top;
-        if (n > 0) {
-            float shrink = exp_f(r->max[i] - top), part[16] = {0};
-            int64_t j = 0;
-            for (; j + 16 <= n; j += 16)
-                for (int l = 0; l < 16; l++)
-                    part[l] += row[j + l] = exp_f(row[j + l] - top);
-            for (int l = 0; j < n; j++, l++)
-                part[l] += row[j] = exp_f(row[j] - top);
-            for (int l = 0; l < 16; l++)
-                total += part[l];
-            r->sum[i] = r->sum[i] * shrink + total;
-            r->max[i] = top;
-            if (shrink != 1)
-                for (int32_t k = 0; k < e; k++)
-                    o[k] *= shrink;
-        }
+        float shrink = n > 0 ? exp_f(r->max[i] - top) : 1;
+        if (n > 0)
+            r->sum[i] = r->sum[i] * shrink + soften_row(row, n, top);
+        r->max[i] = top;
+        if (shrink != 1)
+            for (int32_t k = 0; k < r->head->in->e; k++)
+                o[k] *= shrink;
         for (int64_t j = n; j < keys; j++)
             row[j] = 0;
     }
