@@ -14,6 +14,7 @@ struct call {
     int64_t message;  /* what must agree, -1 */
     int64_t duration, start;
     bool single; /* point to point: only its pair could tell */
+    bool p2p;    /* names a peer: ranks of the group may make different numbers of these, so they are matched apart */
     bool counts; /* touches the window */
 };
 
@@ -53,6 +54,7 @@ static void add(struct calls *k, const struct trace *t, uint32_t lane, uint32_t 
                      .duration = ev->end - ev->start,
                      .start = ev->start,
                      .single = m->peer >= 0 && is_one_of(op, "send", "recv"),
+                     .p2p = m->peer >= 0,
                      .counts = ivl_touches(l->window, ev->start, ev->end)};
     c.c.group = intern_id(k->names, trace_string(f, m->communicator));
     c.c.op = intern_id(k->names, op);
@@ -69,6 +71,8 @@ static int by_group(const void *x, const void *y)
         return a->run < b->run ? -1 : 1;
     if (a->c.group != b->c.group)
         return a->c.group < b->c.group ? -1 : 1;
+    if (a->p2p != b->p2p)
+        return a->p2p ? -1 : 1;
     if (a->c.lane != b->c.lane)
         return a->c.lane < b->c.lane ? -1 : 1;
     if (a->sequence != b->sequence)
@@ -89,13 +93,13 @@ static int by_lane(const void *x, const void *y)
 }
 
 /* Sets the transfer of call k of each lane: v holds `lanes` blocks of `each` calls. */
-static void match(struct call *v, size_t lanes, size_t each, size_t k, uint32_t *calls)
+static void match(struct call *v, size_t lanes, size_t each, size_t k, bool sequenced, uint32_t *calls)
 {
     int64_t shortest = INT64_MAX, message = -1;
     for (size_t l = 0; l < lanes; l++) {
         const struct call *c = &v[l * each + k];
         bool differs = c->message >= 0 && message >= 0 && c->message != message;
-        if (c->single || c->sequence != v[k].sequence || differs)
+        if (c->single || (sequenced && c->sequence != v[k].sequence) || differs)
             return;
         message = c->message >= 0 ? c->message : message;
         shortest = c->duration < shortest ? c->duration : shortest;
@@ -109,8 +113,9 @@ static void match(struct call *v, size_t lanes, size_t each, size_t k, uint32_t 
     }
 }
 
-/* One run's calls of one group. */
-static void match_group(struct call *v, size_t n, uint32_t *calls)
+/* One run's calls of one group, or its point-to-point calls. Sequence numbers that count both (sequenced: they do not) say
+ * nothing where ranks make different numbers of the latter: there the order decides. */
+static void match_group(struct call *v, size_t n, bool sequenced, uint32_t *calls)
 {
     size_t lanes = 1, each = 0;
     for (size_t i = 1; i < n; i++)
@@ -124,7 +129,12 @@ static void match_group(struct call *v, size_t n, uint32_t *calls)
             return;
     }
     for (size_t k = 0; k < each; k++)
-        match(v, lanes, each, k, calls);
+        match(v, lanes, each, k, sequenced, calls);
+}
+
+static bool same_group(const struct call *x, const struct call *y)
+{
+    return x->run == y->run && x->c.group == y->c.group;
 }
 
 void collectives_find(const struct trace *t, struct collectives *out)
@@ -142,9 +152,10 @@ void collectives_find(const struct trace *t, struct collectives *out)
     if (k.n)
         qsort(k.v, k.n, sizeof *k.v, by_group);
     for (size_t i = 0, j; i < k.n; i = j) {
-        for (j = i + 1; j < k.n && k.v[j].run == k.v[i].run && k.v[j].c.group == k.v[i].c.group;)
+        bool mixed = i && same_group(&k.v[i], &k.v[i - 1]); /* its point-to-point calls were just before */
+        for (j = i + 1; j < k.n && same_group(&k.v[j], &k.v[i]) && k.v[j].p2p == k.v[i].p2p;)
             j++;
-        match_group(k.v + i, j - i, &matched);
+        match_group(k.v + i, j - i, !mixed, &matched);
     }
     if (k.n)
         qsort(k.v, k.n, sizeof *k.v, by_lane);

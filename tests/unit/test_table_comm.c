@@ -131,5 +131,31 @@ TEST(names_of_collectives)
     assert_true(commop_bus_factor("all_gather", 4) == 0.75);
 }
 
-UNIT_MAIN(UNIT(the_last_rank_shows_the_transfer), UNIT(calls_match_by_sequence_not_by_time), UNIT(what_does_not_agree_is_unknown),
-          UNIT(groups_are_apart), UNIT(a_rank_given_twice_is_two_runs), UNIT(names_of_collectives))
+/* A chain: rank 0 only sends once, rank 1 takes part twice. The gathers of the group are matched all the same. */
+TEST(point_to_point_calls_do_not_spoil_the_collectives)
+{
+    struct maker m = maker("chain");
+    struct trace t;
+    struct table s;
+    for (m.rank = 0; m.rank < 2; m.rank++) {
+        int64_t sequence = 0;
+        for (int i = 0; i <= m.rank; i++) {
+            make_comm(&m, "cp", "send_recv", m.rank, 10 + 10 * i, 15 + 10 * i, sequence++, 2, 8);
+            m.d.comms[m.d.ncomms - 1].peer = 1 - m.rank;
+        }
+        make_comm(&m, "cp", "all_gather", m.rank, 50 + 4 * m.rank, 60, sequence, 2, 8);
+    }
+    make_open(&m, NULL, &t);
+    make_table(&t, "comm", NULL, &s);
+    for (size_t i = 0; i < s.nrows; i++) {
+        bool gather = strcmp(text_of(&s, i, "op"), "all_gather") == 0;
+        assert_int_equal(cell_of(&s, i, "transfer_ns"), gather ? 6 : INT64_MIN); /* absent: numbers of calls differ */
+        assert_int_equal(cell_of(&s, i, "wait_ns"), !gather ? INT64_MIN : cell_of(&s, i, "rank") == 0 ? 4 : 0);
+    }
+    assert_int_equal(s.nrows, 4);
+    table_free(&s);
+    trace_close(&t);
+}
+
+UNIT_MAIN(UNIT(point_to_point_calls_do_not_spoil_the_collectives), UNIT(the_last_rank_shows_the_transfer), UNIT(calls_match_by_sequence_not_by_time),
+          UNIT(what_does_not_agree_is_unknown), UNIT(groups_are_apart), UNIT(a_rank_given_twice_is_two_runs), UNIT(names_of_collectives))
