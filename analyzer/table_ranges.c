@@ -19,6 +19,8 @@
 
 enum { RANK, PATH, CALLS, HOST, GPU, OPS, WAITS };
 
+#define MARK_PREFIX "cpscope." /* of marker.h */
+
 struct sum {
     int64_t calls, host, gpu, until, ops, waits; /* until: end of the device work counted so far */
 };
@@ -102,10 +104,13 @@ static uint32_t chain_at(struct walk *w, uint32_t row)
     return chain;
 }
 
-/* Is a mark: a point, not a range. */
+/* Not a mark: a point, or one of ours that a format without marks turned into a range. */
 static bool is_range(const struct walk *w, uint32_t row)
 {
-    return w->f->d.ev[row].kind == EV_RANGE && range_of(w, row)->flavour != RANGE_MARK;
+    const struct event *ev = &w->f->d.ev[row];
+    if (ev->kind != EV_RANGE || range_of(w, row)->flavour == RANGE_MARK)
+        return false;
+    return ev->end > ev->start || strncmp(trace_string(w->f, ev->name), MARK_PREFIX, sizeof MARK_PREFIX - 1) != 0;
 }
 
 /* A range's chain ends in itself, when all that is open below encloses it. */

@@ -13,6 +13,7 @@ run repeats "$f" --format csv
 run ranks "$a" "$b" --format csv
 run ranks "$a" "$b"
 run cp "$f"
+for t in cp repeats ranges steps idle; do run $t "$DATA/analyzer/cp_layers.json" --format csv; done
 run idle "$none"
 run overlap "$none"
 run steps "$a" --step-marker nosuch

@@ -111,6 +111,7 @@ TEST(numbers_of_names_are_dropped_unless_asked_for)
         make_push(&m, "layer#3", 1, 0, 10);
         make_push(&m, "layer#4", 1, 10, 25);
         make_mark(&m, "cpscope.batch tokens=1", 1, 12);
+        make_push(&m, "cpscope.cache name=route hits=1", 1, 13, 13); /* as formats without marks have it */
         struct opened x = open_ranges(&m, k ? &each : NULL);
         assert_int_equal(x.s.nrows, k ? 2 : 1);
         assert_int_equal(cell_of(&x.s, row_with(&x.s, "path", k ? "layer#4" : "layer"), "host_ns"), k ? 15 : 25);
