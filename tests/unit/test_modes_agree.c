@@ -2,6 +2,8 @@
  * every parameter gradient on every rank; packed, uneven, across rank cuts, with empty slots, with memory that lasts. */
 #include "tests/unit/modes_run.h"
 
+#include "kernels/model/seqs.h"
+
 #define LIMIT 1e-5
 
 static double worst;
@@ -59,20 +61,21 @@ static void all_modes(struct layer_case c, struct arena *a)
     int ran = 0;
     c.mode = mode_find("gdn.chunkwise", &e);
     struct layer_result want = layer_run(&c, a);
-    for (const struct cp_mode *const *m = modes; *m; m++)
-        for (int cp = 1; cp <= 8; cp *= 2) {
-            c.mode = *m;
-            c.shape.cp = cp;
-            c.shape.route = (enum route_kind)rnd(3);
-            c.shape.boundaries_cached = rnd(2);
-            c.shape.packs = &c.pack;
-            struct err why = {0};
-            if (!(*m)->check(&c.shape, &why))
-                continue;
-            struct layer_result got = layer_run(&c, a);
-            compare(&c, &got, &want);
-            ran += cp > 1;
-        }
+    EACH_MODE(m, OP_GDN)
+    for (int cp = 1; cp <= 8; cp *= 2) {
+        c.mode = *m;
+        c.shape.cp = cp;
+        c.shape.route = (enum route_kind)rnd(4);
+        c.shape.summary_kept = rnd(2);
+        c.shape.boundaries_cached = rnd(2);
+        c.shape.packs = &c.pack;
+        struct err why = {0};
+        if (!(*m)->check(&c.shape, &why))
+            continue;
+        struct layer_result got = layer_run(&c, a);
+        compare(&c, &got, &want);
+        ran += cp > 1;
+    }
     assert_true(ran >= 6);
 }
 

@@ -73,14 +73,14 @@ static void connected(struct fixture *f, struct arena *a)
 
 static void everywhere(void (*check)(struct fixture *f, struct arena *a))
 {
-    for (const struct cp_mode *const *m = modes; *m; m++)
-        for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-            for (int cp = 1; cp <= sets[i].most; cp *= 2) {
-                struct arena a = {0};
-                struct fixture f = fixture_of(&sets[i], *m, cp, &a);
-                check(&f, &a);
-                arena_free(&a);
-            }
+    EACH_MODE(m, OP_GDN)
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        for (int cp = 1; cp <= sets[i].most; cp *= 2) {
+            struct arena a = {0};
+            struct fixture f = fixture_of(&sets[i], *m, cp, &a);
+            check(&f, &a);
+            arena_free(&a);
+        }
 }
 
 TEST(documents_are_isolated)

@@ -123,11 +123,11 @@ TEST(layer_is_its_definition)
     {
         struct arena a = {0};
         struct layer_case c = small_case(&a, prop_ ? (struct param_init){0.01, 0.1} : PARAM_INIT_DEFAULT);
-        for (const struct cp_mode *const *m = modes; *m; m++)
-            for (c.shape.cp = 1; c.shape.cp <= 4; c.shape.cp *= 2) {
-                c.mode = *m;
-                check_layer(c, &a);
-            }
+        EACH_MODE(m, OP_GDN)
+        for (c.shape.cp = 1; c.shape.cp <= 4; c.shape.cp *= 2) {
+            c.mode = *m;
+            check_layer(c, &a);
+        }
         arena_free(&a);
     }
 }
@@ -177,20 +177,20 @@ static int run_reference(const struct vec_layer *v, struct arena *a)
     struct param_layout l;
     int n = 0;
     param_layout(&l, &c.shape);
-    for (const struct cp_mode *const *m = modes; *m; m++)
-        for (c.shape.cp = 1; c.shape.cp <= 4; c.shape.cp *= 2) {
-            struct err e = {0};
-            c.mode = *m;
-            c.shape.packs = &c.pack;
-            if (!(*m)->check(&c.shape, &e))
-                continue;
-            struct layer_result got = layer_run(&c, a);
-            compare("out", &c, got.out, v->out, v->T * v->hidden);
-            compare("dx", &c, got.dx, v->dx, v->T * v->hidden);
-            for (int i = 0; i < l.n; i++)
-                compare(l.t[i].name, &c, got.grads[0] + l.t[i].offset, v->param[i].grad, l.t[i].rows * l.t[i].cols);
-            n++;
-        }
+    EACH_MODE(m, OP_GDN)
+    for (c.shape.cp = 1; c.shape.cp <= 4; c.shape.cp *= 2) {
+        struct err e = {0};
+        c.mode = *m;
+        c.shape.packs = &c.pack;
+        if (!(*m)->check(&c.shape, &e))
+            continue;
+        struct layer_result got = layer_run(&c, a);
+        compare("out", &c, got.out, v->out, v->T * v->hidden);
+        compare("dx", &c, got.dx, v->dx, v->T * v->hidden);
+        for (int i = 0; i < l.n; i++)
+            compare(l.t[i].name, &c, got.grads[0] + l.t[i].offset, v->param[i].grad, l.t[i].rows * l.t[i].cols);
+        n++;
+    }
     return n;
 }
 
