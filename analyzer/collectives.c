@@ -67,19 +67,12 @@ static void add(struct calls *k, const struct trace *t, uint32_t lane, uint32_t 
 static int by_group(const void *x, const void *y)
 {
     const struct call *a = x, *b = y;
-    if (a->run != b->run)
-        return a->run < b->run ? -1 : 1;
-    if (a->c.group != b->c.group)
-        return a->c.group < b->c.group ? -1 : 1;
-    if (a->p2p != b->p2p)
-        return a->p2p ? -1 : 1;
-    if (a->c.lane != b->c.lane)
-        return a->c.lane < b->c.lane ? -1 : 1;
-    if (a->sequence != b->sequence)
-        return a->sequence < b->sequence ? -1 : 1;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->c.event > b->c.event) - (a->c.event < b->c.event);
+    const int64_t p[] = {a->run, a->c.group, !a->p2p, a->c.lane, a->sequence, a->start, a->c.event};
+    const int64_t q[] = {b->run, b->c.group, !b->p2p, b->c.lane, b->sequence, b->start, b->c.event};
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+        if (p[i] != q[i])
+            return p[i] < q[i] ? -1 : 1;
+    return 0;
 }
 
 static int by_lane(const void *x, const void *y)
@@ -92,14 +85,19 @@ static int by_lane(const void *x, const void *y)
     return (a->c.event > b->c.event) - (a->c.event < b->c.event);
 }
 
+/* Can two ranks' rows be one call? message: what has been seen of it so far, -1 nothing. */
+static bool agree(const struct call *x, const struct call *y, bool sequenced, int64_t message)
+{
+    return !y->single && (!sequenced || x->sequence == y->sequence) && (message < 0 || y->message < 0 || y->message == message);
+}
+
 /* Sets the transfer of call k of each lane: v holds `lanes` blocks of `each` calls. */
 static void match(struct call *v, size_t lanes, size_t each, size_t k, bool sequenced, uint32_t *calls)
 {
     int64_t shortest = INT64_MAX, message = -1;
     for (size_t l = 0; l < lanes; l++) {
         const struct call *c = &v[l * each + k];
-        bool differs = c->message >= 0 && message >= 0 && c->message != message;
-        if (c->single || (sequenced && c->sequence != v[k].sequence) || differs)
+        if (!agree(&v[k], c, sequenced, message))
             return;
         message = c->message >= 0 ? c->message : message;
         shortest = c->duration < shortest ? c->duration : shortest;
@@ -137,26 +135,31 @@ static bool same_group(const struct call *x, const struct call *y)
     return x->run == y->run && x->c.group == y->c.group;
 }
 
+static void match_all(struct calls *k)
+{
+    uint32_t matched = 0;
+    if (k->n)
+        qsort(k->v, k->n, sizeof *k->v, by_group);
+    for (size_t i = 0, j; i < k->n; i = j) {
+        bool mixed = i && same_group(&k->v[i], &k->v[i - 1]); /* its point-to-point calls were just before */
+        for (j = i + 1; j < k->n && same_group(&k->v[j], &k->v[i]) && k->v[j].p2p == k->v[i].p2p;)
+            j++;
+        match_group(k->v + i, j - i, !mixed, &matched);
+    }
+}
+
 void collectives_find(const struct trace *t, struct collectives *out)
 {
     *out = (struct collectives){0};
     intern_init(&out->names);
     struct calls k = {.names = &out->names};
-    uint32_t matched = 0;
     for (uint32_t l = 0; l < t->nlanes; l++)
         for (size_t i = 0; i < t->lanes[l].n; i++) {
             const struct trace_file *f = &t->files[t->lanes[l].file];
             if (trace_is_comm(f, &f->d.ev[t->lanes[l].ev[i]]))
                 add(&k, t, l, t->lanes[l].ev[i]);
         }
-    if (k.n)
-        qsort(k.v, k.n, sizeof *k.v, by_group);
-    for (size_t i = 0, j; i < k.n; i = j) {
-        bool mixed = i && same_group(&k.v[i], &k.v[i - 1]); /* its point-to-point calls were just before */
-        for (j = i + 1; j < k.n && same_group(&k.v[j], &k.v[i]) && k.v[j].p2p == k.v[i].p2p;)
-            j++;
-        match_group(k.v + i, j - i, !mixed, &matched);
-    }
+    match_all(&k);
     if (k.n)
         qsort(k.v, k.n, sizeof *k.v, by_lane);
     size_t cap = 0;
