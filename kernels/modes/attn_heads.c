@@ -130,6 +130,10 @@ static struct attn_core *heads_core(const struct attn_core *c, int ranks, struct
 void attn_heads_forward(struct attn_core *c, int ranks, attn_heads_fn *inner)
 {
     struct devpool pool, *kept = c->pool;
+    if (ranks == 1) {
+        inner(c);
+        return;
+    }
     struct attn_core *h = c->shared = heads_core(c, ranks, c->arena);
     struct trip q = trip_of(c, ranks, c->heads, c->d), k = trip_of(c, ranks, c->kv_heads, c->d), v = trip_of(c, ranks, c->kv_heads, c->e);
     struct trip o = trip_of(c, ranks, c->heads, c->e);
@@ -149,6 +153,10 @@ void attn_heads_forward(struct attn_core *c, int ranks, attn_heads_fn *inner)
 
 void attn_heads_backward(struct attn_core *c, int ranks, attn_heads_fn *inner)
 {
+    if (ranks == 1) {
+        inner(c);
+        return;
+    }
     struct attn_core h = *(const struct attn_core *)c->shared;
     struct trip q = trip_of(c, ranks, c->heads, c->d), k = trip_of(c, ranks, c->kv_heads, c->d), v = trip_of(c, ranks, c->kv_heads, c->e);
     struct trip o = trip_of(c, ranks, c->heads, c->e);

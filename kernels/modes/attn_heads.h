@@ -12,7 +12,7 @@
 /* The group: `ranks` consecutive ranks, the whole CP group or a part of it. */
 typedef void attn_heads_fn(struct attn_core *heads);
 
-/* `inner` works on all rows of the group with this rank's heads. */
+/* `inner` works on all rows of the group with this rank's heads; a group of one exchanges nothing, its rows lie in order. */
 void attn_heads_forward(struct attn_core *c, int ranks, attn_heads_fn *inner);
 void attn_heads_backward(struct attn_core *c, int ranks, attn_heads_fn *inner);
 void attn_heads_exchange(const struct cp_shape *s, int ranks, int64_t times, struct expect *x);

@@ -21,8 +21,8 @@ static struct {
 
 static bool is_reader(const struct activity *a)
 {
-    static const char *const readers[] = {"thd_rank_indices", "zigzag_contiguous_swap", "resolve_cu_seqlens",
-                                          "route_build",      "unpack_sequences",       "gather_boundaries"};
+    static const char *const readers[] = {"thd_rank_indices", "zigzag_contiguous_swap", "resolve_cu_seqlens", "route_build",
+                                          "unpack_sequences", "gather_boundaries",      "kv_index_build"};
     for (size_t i = 0; a->site && i < sizeof readers / sizeof *readers; i++)
         if (!strcmp(a->site->function, readers[i]))
             return true;
@@ -74,12 +74,17 @@ static const struct expect_row *find(const struct expect *x, const char *what, c
     return NULL;
 }
 
-/* Every row of x but flops has its equal in y. */
+static bool is_counted(const struct expect_row *r)
+{
+    return strcmp(r->what, "flops") != 0 && strcmp(r->what, "work") != 0;
+}
+
+/* Every row of x that is an event has its equal in y. */
 static void contained(const struct expect *x, const struct expect *y, const char *text)
 {
     for (int i = 0; i < x->n; i++) {
         const struct expect_row *r = &x->rows[i], *s = find(y, r->what, r->kind);
-        if (strcmp(r->what, "flops") != 0 && (!s || s->count != r->count || s->bytes != r->bytes))
+        if (is_counted(r) && (!s || s->count != r->count || s->bytes != r->bytes))
             fail_msg("%s: %s %s is %lld (%lld bytes) on one side, %lld (%lld) on the other", text, r->what, r->kind, (long long)r->count,
                      (long long)r->bytes, (long long)(s ? s->count : 0), (long long)(s ? s->bytes : 0));
     }
@@ -152,6 +157,33 @@ TEST(replicated_shows_what_it_declares)
         }
 }
 
+TEST(attention_shows_what_it_declares)
+{
+    static const char *const metadata[] = {"cached", "hoisted", "per-layer"};
+    int ran = 0;
+    for (const struct cp_mode *const *m = modes; *m; m++)
+        for (int i = 0; i < 12 && (*m)->op == OP_ATTN; i++) {
+            struct run_options o = small_options((*m)->name);
+            struct arena a = {0};
+            struct run_config c;
+            struct err e = {0};
+            o.cp = 1 << i % 4;
+            o.layers = 1 + i % 3;
+            o.microbatches = 1 + i / 4;
+            o.recompute = i % 2 ? "full" : "none";
+            o.metadata = metadata[i % 3];
+            o.seqs = i % 5 ? "random:4" : "128,64,64";
+            o.qheads = 8, o.kvheads = 8 >> i % 3, o.dqk = 4, o.dv_attn = 4 - i % 2;
+            o.ulysses = 1 << i % 3, o.window = 1 << (i + 1) % 3;
+            bool fits = run_config_of(&o, &c, &a, &e);
+            arena_free(&a);
+            if (fits)
+                run_and_compare(&o);
+            ran += fits;
+        }
+    assert_true(ran > 80);
+}
+
 static int64_t declared(const struct run_options *o, int rank, const char *what, const char *kind, bool bytes)
 {
     struct arena a = {0};
@@ -217,5 +249,30 @@ TEST(bytes_of_one_sequence)
     assert_int_equal(declared(&o, 1, "comm", "reduce_scatter", true), 3 * rows * wp * 4);
 }
 
+/* Spec C.5, E.2, E.3, E.5: rows x heads x dims x 4 bytes, by what each mode sends. */
+TEST(bytes_of_attention)
+{
+    struct run_options o = small_options("attn.kvag.direct1");
+    o.qheads = 8, o.kvheads = 4, o.dqk = 6, o.dv_attn = 4;
+    int64_t kv = 64 * 4 * (6 + 4) * 4; /* 64 rows */
+    assert_int_equal(declared(&o, 1, "comm", "all_gather", false), 4);
+    assert_int_equal(declared(&o, 1, "comm", "all_gather", true), 2 * kv);
+    assert_int_equal(declared(&o, 1, "comm", "reduce_scatter", true), 3 * kv);
+    o.mode = "attn.ring.zigzag";
+    assert_int_equal(declared(&o, 2, "comm", "send_recv", false), 3 + 3 + 4);
+    assert_int_equal(declared(&o, 2, "comm", "send_recv", true), (3 + 3 + 4) * kv);
+    o.mode = "attn.ulysses";
+    assert_int_equal(declared(&o, 0, "comm", "all_to_all", false), 8);
+    assert_int_equal(declared(&o, 0, "comm", "all_to_all", true), 2 * 64 * (8 * 6 + 4 * (6 + 4) + 8 * 4) * 4 * 3 / 4);
+    o.mode = "attn.usp";
+    assert_int_equal(declared(&o, 0, "comm", "all_to_all_v", true), 2 * 64 * (8 * 6 + 4 * (6 + 4) + 8 * 4) * 4 / 2);
+    assert_int_equal(declared(&o, 0, "comm", "send_recv", true), (1 + 1 + 2) * kv);
+    o.metadata = "per-layer";
+    o.layers = 3;
+    assert_int_equal(declared(&o, 0, "wait_sync", "kv_index_build", false), 3);
+    o.metadata = "cached";
+    assert_int_equal(declared(&o, 0, "wait_sync", "kv_index_build", false), 1);
+}
+
 UNIT_MAIN(UNIT(chunkwise_shows_what_it_declares), UNIT(headwise_shows_what_it_declares), UNIT(replicated_shows_what_it_declares),
-          UNIT(the_seeds_numbers), UNIT(bytes_of_one_sequence))
+          UNIT(attention_shows_what_it_declares), UNIT(bytes_of_attention), UNIT(the_seeds_numbers), UNIT(bytes_of_one_sequence))
