@@ -1,5 +1,6 @@
 /* layer_run.c - ranks as threads, each with one layer. */
 #include "kernels/model/layer_run.h"
+#include "kernels/layout/kv_cache.h"
 #include "kernels/model/batch.h"
 #include "kernels/ops/gemm.h"
 
@@ -101,7 +102,8 @@ static bool rank_main(int rank, void *ctx, struct err *e)
     struct run *run = ctx;
     const struct cp_shape *s = &run->c->shape;
     struct cp_batch batch = {0};
-    struct cp_rank r = {.shape = s, .rank = rank, .batch = &batch, .device = device_open("cpu", rank, rank, e)};
+    struct kv_cache plans = {0};
+    struct cp_rank r = {.shape = s, .rank = rank, .batch = &batch, .kv = &plans, .device = device_open("cpu", rank, rank, e)};
     struct comm *grad = NULL;
     if (!r.device)
         return false;
@@ -112,6 +114,7 @@ static bool rank_main(int rank, void *ctx, struct err *e)
     }
     bool ok = (s->cp == 1 || grad) && batch_open(&batch, &r, run->c->mode, &run->c->pack, e) && pass(run, &r, grad, e);
     batch_close(&batch, &r);
+    kv_cache_clear(&plans);
     comm_close(r.comm);
     comm_close(grad);
     device_close(r.device);
