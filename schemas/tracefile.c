@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The inserts, one prepared statement each; the order is that of `enum insert`. */
@@ -121,8 +122,10 @@ static struct tracefile *open_handle(const char *path, const char *file, struct 
     size_t cap = 0;
     struct tracefile *f = array_grow(NULL, &cap, 1, sizeof *f);
     *f = (struct tracefile){.path = strdup(path), .strings = 0, .processes = 1, .threads = 1, .streams = 1, .sites = 1};
-    if (sqlite3_open_v2(file, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK)
+    if (sqlite3_open_v2(file, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK) {
+        sqlite3_busy_timeout(f->db, BUSY_MS); /* somebody may look at a recording that runs */
         return f;
+    }
     sql_fail(f, e);
     tracefile_close(f);
     return NULL;
@@ -410,6 +413,20 @@ static bool close_db(struct tracefile *f, struct err *e)
     return ok;
 }
 
+/* Folds the WAL into the file; a reader that is at it is waited for, and one that stays will find the rows in the WAL. */
+static bool fold(struct tracefile *f, struct err *e)
+{
+    static const struct timespec pause = {.tv_nsec = 50 * 1000000};
+    for (int waited = 0;; waited += 50) {
+        int rc = sqlite3_exec(f->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;", NULL, NULL, NULL);
+        if (rc == SQLITE_OK || (rc == SQLITE_BUSY && waited >= BUSY_MS))
+            return true;
+        if (rc != SQLITE_BUSY)
+            return sql_fail(f, e);
+        nanosleep(&pause, NULL);
+    }
+}
+
 bool tracefile_finish(struct tracefile *f, struct tracedata *d, struct err *e)
 {
     if (!tracedata_meta_get(d, "clean_end"))
@@ -417,7 +434,7 @@ bool tracefile_finish(struct tracefile *f, struct tracedata *d, struct err *e)
     f->processes = f->threads = f->streams = 1; /* once more: pids, ranks and names may have become known late */
     bool ok = tracefile_append(d, f, e) && tracefile_facts(f, d, e);
     if (ok && !f->tmp)
-        ok = exec(f, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;", e);
+        ok = fold(f, e);
     ok = close_db(f, e) && ok;
     if (ok && f->tmp && rename(f->tmp, f->path) != 0)
         ok = fail(e, ERR_FAIL, "%s: cannot rename: %s", f->tmp, strerror(errno));

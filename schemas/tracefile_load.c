@@ -250,6 +250,7 @@ static sqlite3 *connect(const char *path, struct job **at, struct err *e)
 {
     sqlite3 *db = NULL;
     bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
+              sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK &&
               sqlite3_create_function_v2(db, "take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, at, NULL, take, taken, NULL) == SQLITE_OK;
     if (ok)
         return db;

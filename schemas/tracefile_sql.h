@@ -4,6 +4,9 @@
 
 #include <sqlite3.h>
 
+/* How long a file in use is waited for: people look at recordings that still run. For sqlite3_busy_timeout(). */
+enum { BUSY_MS = 10000 };
+
 extern const char tracefile_schema[]; /* trace.sql and every migration, made by the Makefile */
 
 /* The two halves of tracefile_append(); the first opens the transaction, the second closes it. On failure it is undone. */
