@@ -57,7 +57,7 @@ static void summarise(struct world *w)
         float *sm = w->sm + (size_t)r * w->block;
         gdn_scan_prepare_cpu(&(struct gdn_scan_prepare_args){*in, gdn_case_work(w->a, gdn_scan_prepare_work(in))});
         if (!s->r.is_last)
-            gdn_summary_fwd_cpu(&(struct gdn_summary_fwd_args){*in, sm, gdn_case_work(w->a, gdn_summary_fwd_work(in))});
+            gdn_summary_fwd_cpu(&(struct gdn_summary_fwd_args){.in = *in, .sm = sm, .work = gdn_case_work(w->a, gdn_summary_fwd_work(in))});
         if (!s->r.is_first)
             gdn_summary_bwd_cpu(&(struct gdn_summary_bwd_args){*in, s->d_o, sm, w->dsm + (size_t)r * w->block,
                                                                gdn_case_work(w->a, gdn_summary_bwd_work(in)), in->ldv});
