@@ -276,7 +276,7 @@ static void summaries(struct problem *p, struct shard *s, int cp, float *sm, flo
         memset(sm + r * block, 0, sizeof(float) * (size_t)block);
         memset(dsm + r * block, 0, sizeof(float) * (size_t)block);
         if (s[r].post)
-            gdn_summary_fwd_cpu(&(struct gdn_summary_fwd_args){*in, sm + r * block, work(p, gdn_summary_fwd_work(in))});
+            gdn_summary_fwd_cpu(&(struct gdn_summary_fwd_args){.in = *in, .sm = sm + r * block, .work = work(p, gdn_summary_fwd_work(in))});
         if (s[r].pre)
             gdn_summary_bwd_cpu(
                 &(struct gdn_summary_bwd_args){*in, s[r].d_o, sm + r * block, dsm + r * block, work(p, gdn_summary_bwd_work(in)), in->ldv});
