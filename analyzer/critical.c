@@ -112,16 +112,18 @@ static uint32_t explain(const struct walk *w, uint32_t instant)
 
 static void walk_back(struct walk *w, uint32_t instant)
 {
+    uint32_t task = instant / 2; /* the last one that was passed; an arrival belongs to none */
     while (w->now > w->from) {
         uint32_t cause = explain(w, instant);
+        task = instant < 2 * w->r->n ? instant / 2 : task;
         if (cause == REPLAY_NONE)
             break;
         charge_edge(w, instant, cause);
         instant = cause;
     }
-    const struct replay_queue *q = &w->r->queues[w->r->tasks[instant / 2].queue];
+    const struct replay_queue *q = &w->r->queues[w->r->tasks[task].queue];
     if (q->lane == REPLAY_NONE)
-        charge_host_code(w, instant / 2, w->from);
+        charge_host_code(w, task, w->from);
     else
         charge(w, q, PATH_UNKNOWN, "before the first row that was recorded", 0, w->from);
 }
