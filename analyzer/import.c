@@ -71,24 +71,39 @@ void import_warn(const char *path, const struct tracedata *d, size_t from)
     fprintf(stderr, "cpscope: %s\n", line.msg);
 }
 
-bool import_file(const char *path, struct tracedata *d, struct err *e)
+static bool read_foreign(const char *path, struct tracedata *d, struct err *e)
 {
     struct input in = {0};
     if (!input_open(&in, path, e))
         return false;
     const struct importer *imp = choose(&in);
-    size_t losses = d->nloss;
     bool ok = imp ? imp->read(&in, d, e) : fail(e, ERR_FAIL, "%s: not a trace that is known here: it is %s", path, looks_like(&in));
-    if (ok)
-        import_warn(path, d, losses);
     input_close(&in);
     return ok;
 }
 
-bool import_open(const char *path, struct tracedata *d, struct err *e)
+bool import_file(const char *path, struct tracedata *d, struct err *e)
+{
+    size_t losses = d->nloss;
+    bool ok = read_foreign(path, d, e);
+    if (ok)
+        import_warn(path, d, losses);
+    return ok;
+}
+
+bool import_open_part(const char *path, unsigned spared, int threads, struct tracedata *d, bool *foreign, struct err *e)
 {
     struct stat st;
     if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
         return fail(e, ERR_FAIL, "%s: a pipe, and a trace is read more than once: write it to a file first", path);
-    return tracefile_is(path) ? tracefile_load(path, d, e) : import_file(path, d, e);
+    *foreign = !tracefile_is(path);
+    return *foreign ? read_foreign(path, d, e) : tracefile_load_some(path, SIDE_ALL & ~spared, threads, d, e);
+}
+
+bool import_open(const char *path, struct tracedata *d, struct err *e)
+{
+    bool foreign = false, ok = import_open_part(path, 0, 0, d, &foreign, e);
+    if (ok && foreign)
+        import_warn(path, d, 0);
+    return ok;
 }

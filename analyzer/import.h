@@ -34,6 +34,10 @@ extern const struct importer *const importers[]; /* ends with NULL; made from fi
  * stderr, *d is to be freed). Nothing is written beside PATH. */
 bool import_open(const char *path, struct tracedata *d, struct err *e);
 
+/* For several files at once: without the side tables that are spared (bits of tracefile.h) where that is cheaper, by at
+ * most `threads` threads (0: as many as there are cores), and for a foreign file import_warn(path, d, 0) is the caller's. */
+bool import_open_part(const char *path, unsigned spared, int threads, struct tracedata *d, bool *foreign, struct err *e);
+
 /* Foreign files only: like import_open, but through d->spill when it is set. */
 bool import_file(const char *path, struct tracedata *d, struct err *e);
 

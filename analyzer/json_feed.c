@@ -199,7 +199,7 @@ int64_t json_line(const char *path, int64_t offset)
 {
     struct err e = {0};
     struct input in = {0};
-    static char block[1 << 16];
+    static _Thread_local char block[1 << 16];
     int64_t line = 1;
     size_t got = 1;
     if (!input_open(&in, path, &e))

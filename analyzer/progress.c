@@ -8,6 +8,7 @@
 
 static bool off, shown;
 static int64_t began, last;
+static _Thread_local bool muted;
 
 void progress_enable(bool on)
 {
@@ -16,7 +17,7 @@ void progress_enable(bool on)
 
 void progress_step(const char *what, int64_t done, int64_t total)
 {
-    if (off || !isatty(STDERR_FILENO))
+    if (off || muted || !isatty(STDERR_FILENO))
         return;
     int64_t now = clock_now();
     began = began ? began : now;
@@ -28,6 +29,11 @@ void progress_step(const char *what, int64_t done, int64_t total)
         fprintf(stderr, "\r%s %" PRId64 " %%\033[K", what, 100 * done / total);
     else
         fprintf(stderr, "\r%s %" PRId64 "\033[K", what, done);
+}
+
+void progress_mute(void)
+{
+    muted = true;
 }
 
 void progress_end(void)

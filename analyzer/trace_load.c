@@ -1,11 +1,13 @@
-/* trace_load.c - files and folders into memory. */
+/* trace_load.c - files and folders into memory, several files at a time. */
 #include "analyzer/import.h"
 #include "analyzer/paths.h"
 #include "analyzer/progress.h"
 #include "analyzer/trace_build.h"
-#include "schemas/tracefile.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Ranks that only events name are written into their process, when it has one rank: a helper thread's rows are its too. */
 static void spread_ranks(struct tracedata *d)
@@ -24,35 +26,100 @@ static void spread_ranks(struct tracedata *d)
     arena_free(&a);
 }
 
-static bool load_file(struct trace *t, struct trace_file *f, const char *path, struct err *e)
+/* Files that are read by several threads, each taking the next one. */
+struct loading {
+    struct trace *t;
+    int threads; /* for one file */
+    bool *foreign;
+    struct err *errs; /* by file */
+    atomic_size_t next;
+    atomic_bool failed;
+};
+
+static void load_file(struct loading *l, size_t i)
 {
-    const char *slash = strrchr(path, '/');
-    f->path = path;
-    f->name = slash ? slash + 1 : path;
+    struct trace_file *f = &l->t->files[i];
     tracedata_init(&f->d);
-    t->nfiles++;
-    bool ours = tracefile_is(path);
-    if (ours ? !tracefile_load_some(path, SIDE_ALL & ~t->opts.spared, 0, &f->d, e) : !import_open(path, &f->d, e))
-        return false;
+    if (!import_open_part(f->path, l->t->opts.spared, l->threads, &f->d, &l->foreign[i], &l->errs[i])) {
+        atomic_store(&l->failed, true);
+        return;
+    }
     f->backend = tracedata_meta_get(&f->d, "backend");
     spread_ranks(&f->d);
+}
+
+/* Files are taken in order, so that those before the first failure are all looked at, whoever is faster. */
+static void load_next(struct loading *l, bool shown)
+{
+    while (!atomic_load(&l->failed)) {
+        size_t i = atomic_fetch_add(&l->next, 1);
+        if (i >= l->t->nfiles)
+            break;
+        if (shown)
+            progress_step("loading", (int64_t)i, (int64_t)l->t->nfiles);
+        load_file(l, i);
+    }
+}
+
+static void *helper(void *arg)
+{
+    progress_mute();
+    load_next(arg, false);
+    return NULL;
+}
+
+static void load_with_help(struct loading *l)
+{
+    enum { MOST = 64 };
+    pthread_t others[MOST];
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int n = 0;
+    l->threads = l->t->nfiles > 1 ? 1 : 0;
+    while (n < MOST && n + 1 < cores && (size_t)n + 1 < l->t->nfiles && pthread_create(&others[n], NULL, helper, l) == 0)
+        n++;
+    load_next(l, true);
+    for (int i = 0; i < n; i++)
+        pthread_join(others[i], NULL);
+    progress_end();
+}
+
+/* Warnings in order of the files; the first failure is the one that counts. */
+static bool report(const struct loading *l, struct err *e)
+{
+    for (size_t i = 0; i < l->t->nfiles; i++) {
+        if (l->errs[i].kind)
+            return fail(e, l->errs[i].kind, "%s", l->errs[i].msg);
+        if (l->foreign[i])
+            import_warn(l->t->files[i].path, &l->t->files[i].d, 0);
+    }
     return true;
+}
+
+static void name_files(struct trace *t, const struct paths *p)
+{
+    size_t cap = 0;
+    t->files = array_grow(NULL, &cap, p->n + 1, sizeof *t->files);
+    memset(t->files, 0, sizeof *t->files * (p->n + 1));
+    t->nfiles = p->n;
+    for (size_t i = 0; i < p->n; i++) {
+        const char *slash = strrchr(p->v[i], '/');
+        t->files[i].path = p->v[i];
+        t->files[i].name = slash ? slash + 1 : p->v[i];
+    }
 }
 
 bool load_files(struct trace *t, const char *const *paths, size_t n, struct err *e)
 {
+    struct arena a = {0};
     struct paths p = {0};
     bool ok = paths_expand(&p, &t->arena, paths, n, e);
     if (ok) {
-        size_t cap = 0;
-        t->files = array_grow(NULL, &cap, p.n ? p.n : 1, sizeof *t->files);
-        memset(t->files, 0, sizeof *t->files * (p.n ? p.n : 1));
+        name_files(t, &p);
+        struct loading l = {.t = t, .foreign = arena_array(&a, bool, p.n + 1), .errs = arena_array(&a, struct err, p.n + 1)};
+        load_with_help(&l);
+        ok = report(&l, e);
     }
-    for (size_t i = 0; ok && i < p.n; i++) {
-        progress_step("loading", (int64_t)i, (int64_t)p.n);
-        ok = load_file(t, &t->files[i], p.v[i], e);
-    }
-    progress_end();
     paths_free(&p);
+    arena_free(&a);
     return ok;
 }

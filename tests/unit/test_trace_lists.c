@@ -90,6 +90,44 @@ TEST(rows_are_dealt_to_ranks_lanes_and_threads)
     trace_close(&t);
 }
 
+/* Several threads read them; order, contents and the failure reported do not depend on who is first. */
+TEST(files_read_together_are_as_alone)
+{
+    enum { FILES = 7 };
+    static const char *const names[FILES] = {"t0", "t1", "t2", "t3", "t4", "t5", "t6"};
+    struct maker m[FILES];
+    const char *paths[FILES + 2];
+    for (int i = 0; i < FILES; i++) {
+        m[i] = maker(names[i]);
+        m[i].rank = FILES - i;
+        for (int k = 0; k <= i * i; k++)
+            make_work(&m[i], EV_KERNEL, names[i], i, 7, 10 * k, 10 * k + 5, -1);
+        make_file(&m[i]);
+        paths[i] = m[i].path;
+    }
+    struct trace t;
+    struct err e = {0};
+    struct trace_opts o = TRACE_OPTS_NONE;
+    assert_ok(trace_open(paths, FILES, &o, &t, &e), &e);
+    assert_int_equal(t.nfiles, FILES);
+    for (int i = 0; i < FILES; i++) {
+        assert_string_equal(t.files[i].path, paths[i]);
+        assert_int_equal(t.files[i].d.n, i * i + 1);
+        assert_string_equal(trace_string(&t.files[i], t.files[i].d.ev[0].name), names[i]);
+        assert_int_equal(t.ranks[i].rank, FILES - i);
+    }
+    trace_close(&t);
+    paths[FILES] = "not-there-1.sqlite";
+    paths[FILES + 1] = "not-there-2.sqlite";
+    for (int i = 0; i < 20; i++) {
+        e = (struct err){0};
+        assert_false(trace_open(paths, FILES + 2, &o, &t, &e));
+        assert_non_null(strstr(e.msg, "not-there-1.sqlite"));
+    }
+    for (int i = 0; i < FILES; i++)
+        unlink(paths[i]);
+}
+
 TEST(bad_rows_are_counted_and_left_out)
 {
     struct maker m = maker("bad");
@@ -203,5 +241,5 @@ TEST(wrong_option_values_are_usage)
 }
 
 UNIT_MAIN(UNIT(sortkeys_is_stable_and_ascending), UNIT(rowsort_is_by_start_end_and_number), UNIT(rows_are_dealt_to_ranks_lanes_and_threads),
-          UNIT(bad_rows_are_counted_and_left_out), UNIT(selection_restricts_or_says_why), UNIT(nest_matches_looking_at_everything),
-          UNIT(wrong_option_values_are_usage))
+          UNIT(files_read_together_are_as_alone), UNIT(bad_rows_are_counted_and_left_out), UNIT(selection_restricts_or_says_why),
+          UNIT(nest_matches_looking_at_everything), UNIT(wrong_option_values_are_usage))
