@@ -62,7 +62,7 @@ void attn_call_forward(const struct attn_core *c, int call)
     const struct attn_call *x = &c->meta->plan.calls[call];
     DEV_RANGE(c->r->device, RANGE_CORE_ATTENTION, -1);
     if (x->n)
-        op_attention_fwd(c->r->stream, &(struct attention_fwd_args){inputs(c, x), c->o, c->lse, (int64_t)c->heads * c->e});
+        op_attention_fwd(c->stream, &(struct attention_fwd_args){inputs(c, x), c->o, c->lse, (int64_t)c->heads * c->e});
 }
 
 void attn_call_backward(const struct attn_core *c, int call)
@@ -71,18 +71,18 @@ void attn_call_backward(const struct attn_core *c, int call)
     int64_t ldo = (int64_t)c->heads * c->e;
     DEV_RANGE(c->r->device, RANGE_CORE_ATTENTION, -1);
     if (x->n)
-        op_attention_bwd(c->r->stream, &(struct attention_bwd_args){.in = inputs(c, x),
-                                                                    .o = c->o,
-                                                                    .lse = c->lse,
-                                                                    .d_o = c->d_o,
-                                                                    .dq = c->dq,
-                                                                    .dk = c->dk,
-                                                                    .dv = c->dv,
-                                                                    .ldo = ldo,
-                                                                    .lddo = ldo,
-                                                                    .lddq = (int64_t)c->heads * c->d,
-                                                                    .lddk = (int64_t)c->kv_heads * c->d,
-                                                                    .lddv = (int64_t)c->kv_heads * c->e});
+        op_attention_bwd(c->stream, &(struct attention_bwd_args){.in = inputs(c, x),
+                                                                 .o = c->o,
+                                                                 .lse = c->lse,
+                                                                 .d_o = c->d_o,
+                                                                 .dq = c->dq,
+                                                                 .dk = c->dk,
+                                                                 .dv = c->dv,
+                                                                 .ldo = ldo,
+                                                                 .lddo = ldo,
+                                                                 .lddq = (int64_t)c->heads * c->d,
+                                                                 .lddk = (int64_t)c->kv_heads * c->d,
+                                                                 .lddv = (int64_t)c->kv_heads * c->e});
 }
 
 void attn_local_forward(struct attn_core *c)

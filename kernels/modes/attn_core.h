@@ -9,6 +9,7 @@
 
 struct attn_core {
     struct cp_rank *r;
+    struct stream *stream;  /* of the calls */
     struct devpool *pool;   /* of the direction that runs; forward's lives until backward has been enqueued */
     struct arena *arena;    /* of the layer: lives until backward */
     struct attn_meta *meta; /* a reference, held by the layer */

@@ -1,5 +1,6 @@
 /* attn_kvag.c - see attn_kvag.h. Gathered K and V are not kept: backward gathers them again. */
 #include "kernels/modes/attn_kvag.h"
+#include "kernels/ops/elementwise.h"
 #include "kernels/ops/pack.h"
 #include "schemas/marker.h"
 
@@ -57,42 +58,79 @@ static struct attn_core gathered(const struct attn_core *c, struct devpool *pool
     return g;
 }
 
+/* `after` starts once everything enqueued on `before` so far is done. */
+static void order(struct device *d, struct stream *before, struct stream *after)
+{
+    struct dev_event *ev = dev_event_open(d);
+    dev_event_record(ev, before);
+    dev_stream_wait_event(after, ev);
+    dev_event_close(ev);
+}
+
+/* The second call of two, on the side stream, beside the first. */
+static void beside(struct attn_core *g, const struct attn_core *second, void (*call)(const struct attn_core *c, int call))
+{
+    struct cp_rank *r = g->r;
+    struct attn_core x = *second;
+    if (!r->side)
+        r->side = stream_open(r->device);
+    x.stream = r->side;
+    order(r->device, r->stream, r->side);
+    call(g, 0);
+    call(&x, 1);
+    order(r->device, r->side, r->stream);
+}
+
+static void reordered_forward(struct attn_core *c, struct attn_core *g)
+{
+    g->o = attn_floats(g, attn_o_size(c));
+    g->lse = attn_floats(g, c->rows * c->heads);
+    beside(g, g, attn_call_forward);
+    restore(c, c->o, g->o, (int64_t)c->heads * c->e);
+    restore(c, c->lse, g->lse, c->heads);
+}
+
 void attn_kvag_forward(struct attn_core *c)
 {
     struct devpool pool;
     struct attn_core g = gathered(c, &pool);
-    bool reorder = c->meta->q_index;
-    if (reorder) {
-        g.o = attn_floats(&g, attn_o_size(c));
-        g.lse = attn_floats(&g, c->rows * c->heads);
-    }
-    attn_local_forward(&g);
-    if (reorder) {
-        restore(c, c->o, g.o, (int64_t)c->heads * c->e);
-        restore(c, c->lse, g.lse, c->heads);
-    }
+    if (c->meta->q_index)
+        reordered_forward(c, &g);
+    else
+        attn_local_forward(&g);
     devpool_free(&pool);
+}
+
+/* The calls run at the same time, so each has gradients of K and V of its own, which are then added. */
+static void reordered_backward(struct attn_core *c, struct attn_core *g, int64_t k, int64_t v)
+{
+    struct attn_core second;
+    g->o = in_order(g, c->o, (int64_t)c->heads * c->e);
+    g->lse = in_order(g, c->lse, c->heads);
+    g->d_o = in_order(g, c->d_o, (int64_t)c->heads * c->e);
+    g->dq = attn_zeros(g, attn_q_size(c));
+    second = *g;
+    second.dk = attn_zeros(g, k);
+    second.dv = attn_zeros(g, v);
+    beside(g, &second, attn_call_backward);
+    op_elementwise_axpy(c->stream, 1, second.dk, g->dk, k);
+    op_elementwise_axpy(c->stream, 1, second.dv, g->dv, v);
+    restore(c, c->dq, g->dq, (int64_t)c->heads * c->d);
 }
 
 void attn_kvag_backward(struct attn_core *c)
 {
     struct devpool pool;
     struct attn_core g = gathered(c, &pool);
-    int64_t rows = c->meta->index ? c->meta->plan.indices : c->rows * c->r->shape->cp;
-    bool reorder = c->meta->q_index;
-    if (reorder) {
-        g.o = in_order(&g, c->o, (int64_t)c->heads * c->e);
-        g.lse = in_order(&g, c->lse, c->heads);
-        g.d_o = in_order(&g, c->d_o, (int64_t)c->heads * c->e);
-    }
-    g.dq = reorder ? attn_floats(&g, attn_q_size(c)) : c->dq;
-    attn_clear(&g, g.dq, attn_q_size(c));
-    g.dk = attn_zeros(&g, rows * c->kv_heads * c->d);
-    g.dv = attn_zeros(&g, rows * c->kv_heads * c->e);
-    for (int i = 0; i < c->meta->plan.ncalls; i++)
+    int64_t rows = c->meta->index ? c->meta->plan.indices : c->rows * c->r->shape->cp, k = rows * c->kv_heads * c->d, v = rows * c->kv_heads * c->e;
+    g.dk = attn_zeros(&g, k);
+    g.dv = attn_zeros(&g, v);
+    if (c->meta->q_index)
+        reordered_backward(c, &g, k, v);
+    else
+        attn_clear(&g, g.dq, attn_q_size(c));
+    for (int i = 0; !c->meta->q_index && i < c->meta->plan.ncalls; i++)
         attn_call_backward(&g, i);
-    if (reorder)
-        restore(c, c->dq, g.dq, (int64_t)c->heads * c->d);
     scatter(&g, g.dk, c->dk, (int64_t)c->kv_heads * c->d);
     scatter(&g, g.dv, c->dv, (int64_t)c->kv_heads * c->e);
     devpool_free(&pool);

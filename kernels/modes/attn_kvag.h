@@ -3,7 +3,8 @@
  *   forward   all-gather K, V -> rows by the plan's index (none: as they lie) -> calls
  *   backward  the same again, then gradients back by the index and reduce-scatter
  *
- * Where the plan brings queries into an order of its own (q_index), the outputs are brought back.
+ * Where the plan brings queries into an order of its own (q_index), its two calls run on two streams, and the outputs are
+ * brought back.
  */
 #pragma once
 #include "kernels/modes/attn_layer.h"

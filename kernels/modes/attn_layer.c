@@ -71,6 +71,7 @@ static struct attn_core core_of(struct cp_rank *r, struct devpool *pool, struct 
 {
     const struct cp_shape *s = r->shape;
     return (struct attn_core){.r = r,
+                              .stream = r->stream,
                               .pool = pool,
                               .meta = meta,
                               .rows = shape_rows(s),

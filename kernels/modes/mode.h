@@ -72,6 +72,7 @@ struct cp_rank {
     struct comm *comm;     /* the CP group; NULL with cp 1 */
     struct cp_batch *batch;
     struct kv_cache *kv; /* plans of attention; NULL: every forward makes its own */
+    struct stream *side; /* a second stream, opened by the mode that first wants one; goes with the device */
 };
 
 /* What forward leaves for backward: device memory, and the mode's own record in `kept` (in `arena`). */

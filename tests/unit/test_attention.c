@@ -65,6 +65,7 @@ static void draw_sizes(struct problem *x)
 static struct problem *draw_problem(int64_t longest)
 {
     struct problem *x = calloc(1, sizeof *x);
+    gemm_init();
     struct attn_oracle *w = &x->want;
     draw_sizes(x);
     draw_pieces(x, longest);
