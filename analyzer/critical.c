@@ -200,9 +200,10 @@ static bool has_rows(const struct trace *t, uint32_t rank)
  * own. A rank without matched collectives is a job of its own. */
 static void choose_ranks(const struct replay *r, uint8_t *has_path)
 {
-    int64_t *end = calloc((size_t)r->t->nfiles + 1, sizeof *end);
-    uint32_t *last = calloc((size_t)r->t->nfiles + 1, sizeof *last); /* by run: 1 + rank */
-    uint8_t *tied = calloc(r->t->nranks + 1, 1);
+    struct arena a = {0};
+    int64_t *end = arena_array(&a, int64_t, r->t->nfiles + 1);
+    uint32_t *last = arena_array(&a, uint32_t, r->t->nfiles + 1); /* by run: 1 + rank */
+    uint8_t *tied = arena_array(&a, uint8_t, r->t->nranks + 1);
     for (size_t g = 0; g < r->ngroups; g++)
         for (uint32_t i = 0; i < r->groups[g].n; i++)
             tied[r->queues[r->tasks[r->member[r->groups[g].first + i]].queue].rank] = 1;
@@ -221,9 +222,7 @@ static void choose_ranks(const struct replay *r, uint8_t *has_path)
     for (size_t run = 0; run < r->t->nfiles; run++)
         if (last[run])
             has_path[last[run] - 1] = 1;
-    free(end);
-    free(last);
-    free(tied);
+    arena_free(&a);
 }
 
 static int by_time(const void *x, const void *y)

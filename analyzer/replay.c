@@ -77,7 +77,8 @@ static void lane_streams(struct replay *r, uint32_t lane, const uint32_t *launch
 {
     const struct lane *l = &r->t->lanes[lane];
     const struct tracedata *d = &r->t->files[l->file].d;
-    uint32_t *count = calloc(d->nstreams + 1, sizeof *count), *queue_of = calloc(d->nstreams + 1, sizeof *queue_of);
+    struct arena a = {0};
+    uint32_t *count = arena_array(&a, uint32_t, d->nstreams + 1), *queue_of = arena_array(&a, uint32_t, d->nstreams + 1);
     for (size_t i = 0; i < l->n; i++)
         count[d->ev[l->ev[i]].stream]++;
     for (uint32_t s = 0; s < d->nstreams; s++) {
@@ -95,8 +96,7 @@ static void lane_streams(struct replay *r, uint32_t lane, const uint32_t *launch
         r->task_of[l->file][row] = at + 1;
         r->linked |= call != 0;
     }
-    free(count);
-    free(queue_of);
+    arena_free(&a);
 }
 
 /* The thread that holds most of the rank's calls tells where its steps begin and end. */

@@ -98,14 +98,13 @@ static void visit_from(struct ordering *o, uint32_t instant)
 void replay_order(struct replay *r)
 {
     size_t all = 2 * r->n + r->ngroups;
-    struct ordering o = {.r = r, .seen = calloc(all + 1, 1)};
-    if (!o.seen)
-        arena_array(&r->arena, uint8_t, SIZE_MAX / 2); /* ends the program as running out of memory does */
+    struct arena a = {0};
+    struct ordering o = {.r = r, .seen = arena_array(&a, uint8_t, all + 1)};
     r->order = arena_array(&r->arena, uint32_t, all + 1);
     for (uint32_t i = 0; i < all; i++)
         visit_from(&o, i);
-    free(o.seen);
     free(o.stack);
+    arena_free(&a);
 }
 
 /* ---- usual distances ---- */

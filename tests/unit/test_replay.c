@@ -146,6 +146,37 @@ TEST(collectives_move_when_the_last_rank_has_come)
     trace_close(&t);
 }
 
+/* The same, one file a rank; the second one's clock is an hour ahead. */
+TEST(clocks_are_told_by_the_ends_of_collectives)
+{
+    const int64_t ahead = INT64_C(3600000000000);
+    struct maker one[2] = {maker("clock0"), maker("clock1")};
+    struct trace t;
+    struct err e = {0};
+    const struct trace_opts o = TRACE_OPTS_NONE;
+    const char *paths[] = {one[0].path, one[1].path};
+    for (int k = 0; k < 2; k++) {
+        int64_t arrives = k ? 200 : 100, at = k ? ahead : 0;
+        one[k].rank = k;
+        make_host(&one[k], EV_RANGE, "step#0", 1, at, at + 300);
+        make_call(&one[k], "cudaLaunchKernel", 1, at, at + 2, 1);
+        make_work(&one[k], EV_KERNEL, k ? "slow" : "fast", 0, 7, at, at + arrives, 1);
+        make_call(&one[k], "cudaLaunchKernel", 1, at + 10, at + 12, 2);
+        make_comm(&one[k], "cp", "all_gather", 0, at + arrives, at + 230, 1, 2, 8);
+        one[k].d.ev[one[k].d.n - 1].correlation = 2;
+        make_call(&one[k], "cudaDeviceSynchronize", 1, at + 20, at + 240, 3);
+        make_file(&one[k]);
+    }
+    assert_ok(trace_open(paths, 2, &o, &t, &e), &e);
+    unlink(paths[0]);
+    unlink(paths[1]);
+    for (uint32_t lane = 0; lane < 2; lane++) {
+        assert_int_equal(predicted(&t, &(struct whatif_args){0}, lane, "step_ns"), 300);
+        assert_int_equal(predicted(&t, &(struct whatif_args){.scale = "slow=0.75"}, lane, "step_ns"), 250);
+    }
+    trace_close(&t);
+}
+
 /* ---- any trace ---- */
 
 static const char *const calls[] = {"cudaLaunchKernel",      "cudaStreamSynchronize", "cudaMemcpy",
@@ -268,5 +299,5 @@ TEST(path_of_two_syncs)
 }
 
 UNIT_MAIN(UNIT(a_sync_less), UNIT(kernels_less_and_longer), UNIT(ranges_go_with_all_that_is_in_them), UNIT(what_matches_nothing_is_said),
-          UNIT(streams_wait_for_events), UNIT(collectives_move_when_the_last_rank_has_come), UNIT(nothing_changed_gives_the_measured_times),
-          UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))
+          UNIT(streams_wait_for_events), UNIT(collectives_move_when_the_last_rank_has_come), UNIT(clocks_are_told_by_the_ends_of_collectives),
+          UNIT(nothing_changed_gives_the_measured_times), UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))
