@@ -263,7 +263,15 @@ static size_t written(const char *pattern, int64_t began, struct arena *a, const
     return n;
 }
 
-static void closing_note(const struct args *args, int64_t began, struct arena *a)
+static void note_none(const char *program, int status)
+{
+    if (status > 128) /* by a signal, most likely: what it had is lost, and it may have had something */
+        fprintf(stderr, "cpscope record: no file was written: %s ended with status %d before an event was written\n", program, status);
+    else
+        fprintf(stderr, "cpscope record: no file was written: %s had no events to record (no device of cpbench, no NVTX range)\n", program);
+}
+
+static void closing_note(const struct args *args, int64_t began, int status, struct arena *a)
 {
     char first[4096], later[4096];
     const char *name = NULL;
@@ -274,8 +282,7 @@ static void closing_note(const struct args *args, int64_t began, struct arena *a
     if (!outname_varies(args->out)) /* with a star in it the first pattern finds these as well */
         n += written(later, began, a, &name);
     if (n == 0)
-        fprintf(stderr, "cpscope record: no file was written: %s had no events to record (no device of cpbench, no NVTX range)\n",
-                args->program.v[0]);
+        note_none(args->program.v[0], status);
     else if (n > 1)
         fprintf(stderr, "cpscope record: wrote %s and %zu more\n", name, n - 1);
     else
@@ -296,7 +303,7 @@ static enum status run(int argc, char **argv, struct err *e)
         pid_t pid = start(&args, &a, &status, e);
         if (pid > 0) {
             status = wait_for(pid);
-            closing_note(&args, began, &a);
+            closing_note(&args, began, status, &a);
         }
     }
     arena_free(&a);
