@@ -189,7 +189,7 @@ static const char *copy_name(const struct chrome_out *c, const struct event *ev,
     static const char *const kinds[] = {"Unknown", "Pageable", "Pinned", "Device", "Array", "Managed"};
     const struct ev_copy *m = ev_copy_of(c->d, ev);
     const char *name = str(c, ev->name);
-    if (!m || strchr(name, '('))
+    if (!m || strncmp(name, ev->kind == EV_MEMCPY ? "Memcpy" : "Memset", 6) == 0)
         return name;
     const char *way = word(ways, 6, m->kind), *src = word(kinds, 6, m->src), *dst = word(kinds, 6, m->dst);
     if (ev->kind == EV_MEMSET)
@@ -231,17 +231,20 @@ static void track(struct chrome_out *c, const struct event *ev)
     member(c, ",\"tid\":", !host ? stream : ev->thread ? t->tid : -1);
 }
 
-static int64_t correlation(const struct chrome_out *c, const struct event *ev)
+/* In the space of the call that started it, else of its own process. */
+static int64_t correlation(const struct chrome_out *c, uint32_t at)
 {
-    int64_t more = c->correlation[c->file][export_process(c->d, ev)];
-    return ev->correlation < 0 || more == INT64_MIN ? -1 : ev->correlation + more;
+    const struct event *ev = &c->d->ev[at], *from = c->f->launched[at] ? &c->d->ev[c->f->launched[at] - 1] : ev;
+    int64_t more = c->correlation[c->file][export_process(c->d, from)], id;
+    return ev->correlation < 0 || more == INT64_MIN || __builtin_add_overflow(ev->correlation, more, &id) ? -1 : id;
 }
 
-static void place(struct chrome_out *c, const struct event *ev)
+static void place(struct chrome_out *c, uint32_t at)
 {
+    const struct event *ev = &c->d->ev[at];
     int32_t rank = trace_event_rank(c->d, ev);
     uint32_t process = export_process(c->d, ev);
-    int64_t id = correlation(c, ev);
+    int64_t id = correlation(c, at);
     if (ev_kind_class((enum ev_kind)ev->kind) != EV_HOST) {
         int32_t device = export_device(c->x, c->file, ev);
         arg(c, "device", device, device >= 0);
@@ -258,10 +261,11 @@ static int64_t absolute(const struct chrome_out *c, int64_t t)
 }
 
 /* Arrows join a launch and its work. */
-static void arrow(struct chrome_out *c, const struct event *ev, const char *phase)
+static void arrow(struct chrome_out *c, uint32_t at, const char *phase)
 {
+    const struct event *ev = &c->d->ev[at];
     begin_row(c, phase);
-    member(c, ",\"id\":", correlation(c, ev));
+    member(c, ",\"id\":", correlation(c, at));
     track(c, ev);
     out_text(&c->o, ",\"ts\":");
     out_us(&c->o, absolute(c, ev->start));
@@ -285,14 +289,14 @@ static void row(struct chrome_out *c, uint32_t at)
     out_us(&c->o, absolute(c, ev->start));
     out_text(&c->o, ",\"dur\":");
     out_us(&c->o, ev->end - ev->start);
-    place(c, ev);
+    place(c, at);
     if (k->args)
         k->args(c, ev);
     end_row(c);
-    if (c->f->starts[at] && correlation(c, ev) >= 0)
-        arrow(c, ev, "s");
-    if (c->f->launched[at] && correlation(c, ev) >= 0)
-        arrow(c, ev, "f");
+    if (c->f->starts[at] && correlation(c, at) >= 0)
+        arrow(c, at, "s");
+    if (c->f->launched[at] && correlation(c, at) >= 0)
+        arrow(c, at, "f");
 }
 
 static void label(struct chrome_out *c, const char *what, int64_t pid, int64_t tid, const char *name)

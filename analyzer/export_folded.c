@@ -4,9 +4,9 @@
  *      |-- layer --|              step;layer 4
  *         |call|                  step;layer;call 2
  *
- * Every ns of a thread is charged to one stack; equal stacks of all threads of a rank are added up. A row that outlasts
- * the row it began in is cut there; a start/end range that does is left out, for such ranges belong to no stack. Stacks
- * deeper than a thousand rows are charged to their thousandth.
+ * Every ns of rows that nest is charged to one stack; equal stacks of all threads of a rank are added up. A row that
+ * outlasts the row it began in is cut there; a start/end range that does is left out, for such ranges belong to no stack.
+ * What lies deeper than a thousand rows is charged to the thousandth.
  */
 #include "analyzer/export.h"
 #include "analyzer/groups.h"

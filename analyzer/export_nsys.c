@@ -119,7 +119,10 @@ static void sync(struct nsys_out *n, const struct event *ev)
     int type = s && s->class >= SYNC_STREAM && s->class <= SYNC_DEVICE ? types[s->class] : 2;
     PUT(n, OUT_SYNC, 1, TIMES(n, ev), or_null(ev_kind_class((enum ev_kind)ev->kind) == EV_HOST ? ev->device : device_of(n, ev), -1), NSYS_NULL,
         stream, or_null(ev->correlation, -1), global_pid(n, ev), type, or_null(s ? s->wait_event : -1, -1), rank_of(n, ev),
-        ev->kind == EV_SYNC ? nsys_out_string(n, ev->name) : NSYS_NULL, s ? s->class : SYNC_NONE);
+        ev->kind == EV_SYNC ? nsys_out_string(n, ev->name) : NSYS_NULL,
+        ev->kind != EV_SYNC ? NSYS_NULL
+        : s                 ? s->class
+                            : SYNC_NONE);
 }
 
 static void call(struct nsys_out *n, const struct event *ev)

@@ -137,6 +137,8 @@ static void place_on_device(struct kineto *k, struct event *ev, int32_t rank)
     int64_t device = json_int(&k->v[K_DEVICE], number(&k->v[K_PID], -1));
     int64_t stream = json_int(&k->v[K_STREAM], number(&k->v[K_TID], -1));
     ev->device = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
+    if (ev->kind == EV_SYNC && stream == UINT32_MAX) /* -1 in 32 bits */
+        stream = -1;
     if (ev->kind == EV_SYNC && stream >= SYNC_TRACK)
         stream -= SYNC_TRACK;
     uint32_t process = named_process(k, rank);

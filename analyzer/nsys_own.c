@@ -44,11 +44,11 @@ void nsys_own_call(struct nsys *n, sqlite3_stmt *s, int at, struct event *ev)
 /* A wait of a device that does not go by one of Nsight's names. */
 void nsys_own_wait(struct nsys *n, sqlite3_stmt *s, int at, struct event *ev)
 {
-    uint32_t name = nsys_string(n, s, at, false);
-    if (!name)
+    int32_t class = small(s, at + 1, -1);
+    if (class < 0)
         return;
-    ev->name = name;
-    n->d->syncs[ev->detail - 1].class = small(s, at + 1, SYNC_NONE);
+    ev->name = nsys_string(n, s, at, false);
+    n->d->syncs[ev->detail - 1].class = class <= SYNC_ALLOC ? class : SYNC_NONE;
 }
 
 const char *const nsys_own_columns[] = {"start",     "end",           "kind",   "globalTid",   "deviceId",     "streamId",
