@@ -27,7 +27,8 @@ bool case_ranks(const struct jtree *one, const char *key, const struct vec_out *
         return fail(e, ERR_FAIL, "ranks: %zu of them, cp is %d", jtree_len(ranks), c.cp);
     for (int r = 0; r < c.cp; r++) {
         struct vec_out mine = case_rank(o, r);
-        if (!run(&c, r, jtree_at(ranks, (size_t)r), &mine, a, e))
+        int64_t rank;
+        if (!vec_int(jtree_at(ranks, (size_t)r), "rank", r, r, &rank, e) || !run(&c, r, jtree_at(ranks, (size_t)r), &mine, a, e))
             return false;
     }
     return true;

@@ -160,8 +160,8 @@ static void compare_lse(const struct vec_out *o, const char *what, float *got, d
     int64_t kept = 0;
     bool same = true;
     for (int64_t i = 0; i < n; i++) {
-        same &= (want[i] <= -1e30) == (got[i] == -INFINITY);
-        if (want[i] > -1e30) {
+        same &= (want[i] == -1e30) == (got[i] == -INFINITY);
+        if (want[i] != -1e30) {
             got[kept] = got[i];
             want[kept++] = want[i];
         }
@@ -176,6 +176,8 @@ static bool ring_step(struct ring_rank *r, const struct vec_out *o, const struct
     int owner = ring_owner((int)c->cp, (int)c->cp, r->rank, k);
     int64_t pairs, want_owner, n = r->rows * c->H;
     const int64_t *row;
+    if (!vec_int(want, "step", k, k, &(int64_t){0}, e))
+        return false;
     const char *kind = jtree_text(jtree_get(want, "kind")), *what = table_text(o->t, "step %d", k);
     double *lse = vec_f64(want, "lse", (size_t)n, a, e);
     if (!lse || !kind || !vec_int(want, "unmasked_pairs", 0, INT64_MAX, &pairs, e) || !vec_int(want, "kv_owner", 0, c->cp - 1, &want_owner, e))
@@ -213,6 +215,8 @@ static bool ring_rank(struct attn_case *c, const struct vec_out *o, const struct
     struct ring_rank r = {.c = c, .rank = rank, .rows = c->T / c->cp};
     struct int_list rows;
     const struct jtree *steps = jtree_get(want, "steps");
+    if (!vec_int(want, "rank", rank, rank, &(int64_t){0}, e))
+        return false;
     if (!attn_plan_make(a, c->cu, c->nseg + 1, &(struct attn_place){.split = SPLIT_RING_ZIGZAG, .cp = (int)c->cp, .rank = rank}, &r.plan, e) ||
         !int_member(want, "rows", a, &rows, e))
         return false;

@@ -37,7 +37,7 @@ static bool compare_owners(const struct vec_out *o, const struct jtree *want, in
 
 static bool rings(const struct jtree *all, const char *file, struct table *t, struct err *e)
 {
-    for (size_t i = 0; i < jtree_len(all); i++) {
+    for (size_t i = 0; jtree_key(all, i); i++) {
         struct arena a = {0};
         int n;
         struct vec_out o = {t, file, table_text(t, "ring %s", jtree_key(all, i))};
@@ -112,7 +112,7 @@ static bool prefix(const struct vec_out *o, const struct jtree *want, int n, str
 
 static bool prefixes(const struct jtree *all, const char *file, struct table *t, struct err *e)
 {
-    for (size_t i = 0; i < jtree_len(all); i++) {
+    for (size_t i = 0; jtree_key(all, i); i++) {
         struct arena a = {0};
         int n;
         struct vec_out o = {t, file, table_text(t, "prefix %s", jtree_key(all, i))};
