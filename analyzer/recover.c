@@ -109,11 +109,3 @@ void recover_free(struct recoveries *x)
     free(x->v);
     *x = (struct recoveries){0};
 }
-
-int64_t recover_of(const struct recoveries *x, uint32_t rank, uint32_t site, uint32_t api, int class)
-{
-    for (size_t i = 0; i < x->n; i++)
-        if (x->v[i].rank == rank && x->v[i].site == site && x->v[i].api == api && x->v[i].class == class)
-            return x->v[i].recoverable_ns;
-    return -1;
-}

@@ -9,11 +9,11 @@ struct recovery { /* of one (rank, site, api, class) */
     uint32_t rank;
     uint32_t site, api; /* ids in waits.names */
     int8_t class;
-    int64_t bubble_ns, recoverable_ns;
+    int64_t bubble_ns, recoverable_ns; /* recoverable: -1 not replayed */
 };
 
 struct recoveries {
-    struct recovery *v; /* by site: the largest sum of bubbles over ranks first; then rank, api, class */
+    struct recovery *v; /* one per rank and place, in order of their first wait */
     size_t n;
     size_t sites, replayed; /* places (site, API, class) that have a bubble; how many of them were replayed */
 };
@@ -23,5 +23,3 @@ struct recoveries {
  * of the device is all that can come back, and bubbles share it out once. A place whose bubble is 0 gives back nothing. */
 void recover_find(const struct replay *r, struct recoveries *out);
 void recover_free(struct recoveries *x);
-/* -1: not replayed. */
-int64_t recover_of(const struct recoveries *x, uint32_t rank, uint32_t site, uint32_t api, int class);

@@ -1,5 +1,6 @@
 /* table_critical.c - the chain of causes that the step's length is made of, by what it spends its time in. */
 #include "analyzer/critical.h"
+#include "schemas/tracefile.h"
 
 enum { RANK, KIND, NAME, SITE, COUNT, TOTAL, SHARE };
 
@@ -53,5 +54,6 @@ const struct table_desc table_critical = {
             {0},
         },
     .worst = "total_ns",
+    .spares = SIDE_KERNEL,
     .fill = fill,
 };

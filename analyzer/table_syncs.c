@@ -71,13 +71,13 @@ static void sum_up(const struct waits *w, struct groups *g, struct sum **sums)
     }
 }
 
-/* What each row's place gives back, as far as it was replayed. */
+/* What each row's place gives back, as far as it was replayed. Both lists are of the same waits in order of first use. */
 static void recover(const struct replay *r, const struct groups *g, struct sum *sums, struct table *out)
 {
     struct recoveries x;
     recover_find(r, &x);
     for (size_t i = 0; i < g->n; i++)
-        sums[i].recoverable = recover_of(&x, g->key[i][0], g->key[i][1], g->key[i][2], (int)g->key[i][3]);
+        sums[i].recoverable = x.v[i].recoverable_ns;
     if (x.replayed < x.sites)
         table_note(out, "recoverable_ns: the %zu places with the largest bubbles were replayed, of %zu", x.replayed, x.sites);
     recover_free(&x);

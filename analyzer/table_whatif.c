@@ -1,5 +1,6 @@
 /* table_whatif.c - what the step would be without a range, a wait, a kernel or a collective: measured against replayed. */
 #include "analyzer/whatif.h"
+#include "schemas/tracefile.h"
 
 #include <string.h>
 
@@ -138,5 +139,6 @@ const struct table_desc table_whatif = {
         },
     .opts = opts,
     .args_size = sizeof(struct whatif_args),
+    .spares = SIDE_KERNEL,
     .fill = fill,
 };
