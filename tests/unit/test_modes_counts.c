@@ -22,7 +22,7 @@ static struct {
 static bool is_reader(const struct activity *a)
 {
     static const char *const readers[] = {"thd_rank_indices", "zigzag_contiguous_swap", "resolve_cu_seqlens", "route_build",
-                                          "unpack_sequences", "gather_boundaries",      "kv_index_build"};
+                                          "unpack_sequences", "gather_boundaries",      "kv_index_build",     "route_decode"};
     for (size_t i = 0; a->site && i < sizeof readers / sizeof *readers; i++)
         if (!strcmp(a->site->function, readers[i]))
             return true;
@@ -112,49 +112,54 @@ static void run_and_compare(const struct run_options *o)
     arena_free(&a);
 }
 
-TEST(chunkwise_shows_what_it_declares)
+/* Options of run i of a grid over layers, micro-batches, recompute, lengths, routes. */
+static struct run_options grid_options(const char *mode, int cp, int i)
 {
-    static const char *const routes[] = {"naive", "interval", "prebuilt"}, *const boundaries[] = {NULL, "per-layer", "cached"};
-    for (int cp = 1; cp <= 8; cp *= 2)
-        for (int i = 0; i < 9; i++) {
-            struct run_options o = small_options("gdn.chunkwise");
-            o.cp = cp;
-            o.layers = 1 + i % 3;
-            o.microbatches = 1 + (i + 1) % 3;
-            o.recompute = (i + cp) % 2 ? "full" : "none";
-            o.route = routes[i % 3];
-            o.boundaries = boundaries[i / 3];
-            o.seqs = i % 2 ? "random:4" : "128,64,64";
-            run_and_compare(&o);
-        }
+    static const char *const routes[] = {"naive", "interval", "prebuilt", "encoded"}, *const boundaries[] = {NULL, "per-layer", "cached"};
+    struct run_options o = small_options(mode);
+    o.cp = cp;
+    o.layers = 1 + i % 3;
+    o.microbatches = 1 + (i + 1) % 3;
+    o.recompute = (i + cp) % 2 ? "full" : "none";
+    o.route = routes[i % 4];
+    o.boundaries = boundaries[i / 4 % 3];
+    o.summary = i % 2 ? "keep" : "checkpoint";
+    o.seqs = i % 2 ? "random:4" : i % 4 ? "256" : "128,64,64";
+    o.qheads = o.kvheads = 8;
+    o.dqk = o.dv_attn = 4;
+    return o;
 }
 
-TEST(headwise_shows_what_it_declares)
+/* Runs of the grid that the mode takes; how many. */
+static int grid(const struct cp_mode *mode, int runs)
 {
-    for (int cp = 1; cp <= 8; cp *= 2)
-        for (int i = 0; i < 3; i++) {
-            struct run_options o = small_options("gdn.headwise.per_seq");
-            o.cp = cp;
-            o.layers = 1 + i;
-            o.microbatches = 1 + i % 2;
-            o.recompute = i % 2 ? "full" : "none";
-            o.boundaries = i ? "cached" : "per-layer";
-            o.seqs = i == 2 ? "random:5" : "256";
-            run_and_compare(&o);
+    int n = 0;
+    for (int cp = 1; cp <= RANKS; cp *= 2)
+        for (int i = 0; i < runs; i++) {
+            struct arena a = {0};
+            struct run_config c;
+            struct err e = {0};
+            struct run_options o = grid_options(mode->name, cp, i);
+            bool takes = run_config_of(&o, &c, &a, &e);
+            arena_free(&a);
+            if (takes)
+                run_and_compare(&o);
+            n += takes && cp > 1;
         }
+    return n;
 }
 
-TEST(replicated_shows_what_it_declares)
+TEST(every_mode_shows_what_it_declares)
 {
-    for (int cp = 1; cp <= 8; cp *= 2)
-        for (int i = 0; i < 2; i++) {
-            struct run_options o = small_options("gdn.replicated_allgather");
-            o.cp = cp;
-            o.layers = 1 + i;
-            o.microbatches = 2 - i;
-            o.recompute = "full";
-            run_and_compare(&o);
-        }
+    for (const struct cp_mode *const *m = modes; *m; m++)
+        if (grid(*m, 4) < 4)
+            fail_msg("%s: ran too rarely", (*m)->name);
+}
+
+TEST(all_routes_show_what_they_declare)
+{
+    struct err e = {0};
+    assert_int_equal(grid(mode_find("gdn.chunkwise", &e), 12), 36);
 }
 
 TEST(attention_shows_what_it_declares)
@@ -274,5 +279,62 @@ TEST(bytes_of_attention)
     assert_int_equal(declared(&o, 0, "wait_sync", "kv_index_build", false), 1);
 }
 
-UNIT_MAIN(UNIT(chunkwise_shows_what_it_declares), UNIT(headwise_shows_what_it_declares), UNIT(replicated_shows_what_it_declares),
-          UNIT(attention_shows_what_it_declares), UNIT(bytes_of_attention), UNIT(the_seeds_numbers), UNIT(bytes_of_one_sequence))
+/* Modes that exchange states send the same whatever the number of tokens (spec C.5). */
+TEST(bytes_of_states)
+{
+    int64_t halo = 3 * (2 * 8 * 4 + 8 * 4) * 4, state = 8 * 4 * 4 * 4, map = 2 * state;
+    struct run_options o = small_options("gdn.state_p2p");
+    o.seqs = "256";
+    assert_int_equal(declared(&o, 0, "comm", "send_recv", false), 4);
+    assert_int_equal(declared(&o, 0, "comm", "send_recv", true), state);
+    assert_int_equal(declared(&o, 1, "comm", "send_recv", true), 2 * state);
+    assert_int_equal(declared(&o, 3, "comm", "send_recv", true), state);
+    assert_int_equal(declared(&o, 0, "comm", "all_to_all_v", true), halo);
+    assert_int_equal(declared(&o, 2, "comm", "all_to_all_v", true), 2 * halo);
+    o.mode = "gdn.summary_allgather";
+    assert_int_equal(declared(&o, 1, "comm", "all_gather", true), map);
+    assert_int_equal(declared(&o, 1, "comm", "reduce_scatter", true), 3 * map);
+    o.mode = "gdn.state_logscan";
+    assert_int_equal(declared(&o, 1, "comm", "send_recv", false), 2 * 2);
+    assert_int_equal(declared(&o, 1, "comm", "send_recv", true), (2 + 1) * map);
+    o.mode = "gdn.chunkwise.snake";
+    assert_int_equal(declared(&o, 1, "comm", "all_gather", true), 2 * 2 * (map + halo));
+    o.mode = "gdn.chunkwise.native";
+    assert_int_equal(declared(&o, 1, "comm", "all_gather", true), 2 * (map + halo));
+}
+
+/* The heads for tokens: z does not travel (spec C.5). */
+TEST(bytes_of_heads)
+{
+    int64_t wp = 2 * 8 * 4 + 2 * 8 * 4 + 2 * 8, wo = 8 * 4, rows = 64;
+    struct run_options o = small_options("gdn.ulysses");
+    assert_int_equal(declared(&o, 1, "comm", "all_to_all", false), 4);
+    assert_int_equal(declared(&o, 1, "comm", "all_to_all", true), 2 * rows * (wp - wo + wo) * 4 * 3 / 4);
+    o.mode = "gdn.headwise.fused";
+    assert_int_equal(declared(&o, 1, "comm", "all_to_all", false), 4);
+    assert_int_equal(declared(&o, 1, "comm", "all_to_all", true), 2 * rows * (wp + wo) * 4 * 3 / 4);
+    o.mode = "gdn.chunkwise.hidden_swap";
+    o.seqs = "256";
+    assert_int_equal(declared(&o, 1, "comm", "all_to_all_v", true), 2 * 2 * rows * 8 * 4);
+}
+
+/* No mode repeats the work of the core but the replicated one, cp times (spec C.3). */
+TEST(flops_of_the_core)
+{
+    struct run_options o = small_options("gdn.chunkwise");
+    o.recompute = "full";
+    int64_t once = declared(&o, 0, "flops", "core", false), projection = declared(&o, 0, "flops", "projection", false);
+    assert_true(once > 0 && projection > 0);
+    for (const struct cp_mode *const *m = modes; *m; m++) {
+        o.mode = (*m)->name;
+        if ((*m)->op != OP_GDN)
+            continue;
+        assert_int_equal(declared(&o, 0, "flops", "projection", false), projection);
+        int64_t core = declared(&o, 0, "flops", "core", false), want = !strcmp(o.mode, "gdn.replicated_allgather") ? 4 * once : once;
+        assert_in_range(core, want - 4, want + 4); /* rounded */
+    }
+}
+
+UNIT_MAIN(UNIT(every_mode_shows_what_it_declares), UNIT(all_routes_show_what_they_declare), UNIT(attention_shows_what_it_declares),
+          UNIT(bytes_of_attention), UNIT(bytes_of_states), UNIT(bytes_of_heads), UNIT(flops_of_the_core), UNIT(the_seeds_numbers),
+          UNIT(bytes_of_one_sequence))
