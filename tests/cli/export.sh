@@ -22,6 +22,6 @@ print(sorted(t), sorted({e['ph'] for e in t['traceEvents']}))
 END
 cpscope export plain.json --to csv | cmp - plain.csv && echo 'standard output is the same'
 for to in nsys chrome; do
-    (ulimit -f 1; trap '' XFSZ; say cpscope export plain.json --to $to -o full.$to 2>&1) | sed 's/: cannot write: .*/: cannot write/'
+    (ulimit -f 1; trap '' XFSZ; say cpscope export "$DATA/gate_before.json" --to $to -o full.$to 2>&1) | sed 's/: cannot write: .*/: cannot write/'
 done
 ls
