@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The inserts, one prepared statement each; the order is that of `enum insert`. */
@@ -413,20 +412,6 @@ static bool close_db(struct tracefile *f, struct err *e)
     return ok;
 }
 
-/* Folds the WAL into the file; a reader that is at it is waited for, and one that stays will find the rows in the WAL. */
-static bool fold(struct tracefile *f, struct err *e)
-{
-    static const struct timespec pause = {.tv_nsec = 50 * 1000000};
-    for (int waited = 0;; waited += 50) {
-        int rc = sqlite3_exec(f->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;", NULL, NULL, NULL);
-        if (rc == SQLITE_OK || (rc == SQLITE_BUSY && waited >= BUSY_MS))
-            return true;
-        if (rc != SQLITE_BUSY)
-            return sql_fail(f, e);
-        nanosleep(&pause, NULL);
-    }
-}
-
 bool tracefile_finish(struct tracefile *f, struct tracedata *d, struct err *e)
 {
     if (!tracedata_meta_get(d, "clean_end"))
@@ -434,7 +419,7 @@ bool tracefile_finish(struct tracefile *f, struct tracedata *d, struct err *e)
     f->processes = f->threads = f->streams = 1; /* once more: pids, ranks and names may have become known late */
     bool ok = tracefile_append(d, f, e) && tracefile_facts(f, d, e);
     if (ok && !f->tmp)
-        ok = fold(f, e);
+        ok = tracefile_fold(f->db) || sql_fail(f, e);
     ok = close_db(f, e) && ok;
     if (ok && f->tmp && rename(f->tmp, f->path) != 0)
         ok = fail(e, ERR_FAIL, "%s: cannot rename: %s", f->tmp, strerror(errno));

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 bool tracefile_is(const char *path)
@@ -31,6 +32,17 @@ static bool has_wal(const char *path)
     char wal[4096];
     snprintf(wal, sizeof wal, "%s-wal", path);
     return access(wal, F_OK) == 0;
+}
+
+bool tracefile_fold(sqlite3 *db)
+{
+    static const struct timespec pause = {.tv_nsec = 50 * 1000000};
+    for (int waited = 0;; waited += 50) {
+        int rc = sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;", NULL, NULL, NULL);
+        if (rc != SQLITE_BUSY || waited >= BUSY_MS)
+            return rc == SQLITE_OK || rc == SQLITE_BUSY;
+        nanosleep(&pause, NULL);
+    }
 }
 
 /* Opening for writing replays the WAL; then it is folded in, unless the recording still runs. */
