@@ -83,8 +83,8 @@ size_t gdn_scan_bwd_work(const struct gdn_inputs *in);
 struct gdn_summary_fwd_args {
     struct gdn_inputs in;
     float *sm;
-    float *states; /* [HV][chunks of the last segment][dk][dv+dk]: what gdn_summary_grad can use; NULL: not wanted */
     void *work;
+    float *states; /* [HV][chunks of the last segment][dk][dv+dk]: what gdn_summary_grad can use; NULL: not wanted */
     int32_t reset; /* M is 0: a state that enters the shard does not leave it (it has several segments) */
 };
 OP_DECLARE(gdn_summary_fwd);
@@ -106,10 +106,11 @@ size_t gdn_summary_bwd_work(const struct gdn_inputs *in);
 /* x [HV][dk][dv] <- fold over blocks first, first+step, ... (count of them) of `all` [ranks][HV][dk][dv+dk], from x0
  * (NULL: from zero; x itself is fine): X <- M_j X + S_j. */
 struct gdn_summary_merge_args {
-    const float *all, *x0;
+    const float *all;
     float *x;
     void *work;
     int32_t HV, dk, dv, first, count, step;
+    const float *x0;
 };
 OP_DECLARE(gdn_summary_merge);
 size_t gdn_summary_merge_work(const struct gdn_summary_merge_args *a);
