@@ -148,7 +148,7 @@ static void match_all(struct calls *k)
     }
 }
 
-void collectives_find(const struct trace *t, struct collectives *out)
+static void find(const struct trace *t, bool all, struct collectives *out)
 {
     *out = (struct collectives){0};
     intern_init(&out->names);
@@ -164,9 +164,19 @@ void collectives_find(const struct trace *t, struct collectives *out)
         qsort(k.v, k.n, sizeof *k.v, by_lane);
     size_t cap = 0;
     for (size_t i = 0; i < k.n; i++)
-        if (k.v[i].counts)
+        if (all || k.v[i].counts)
             ARRAY_PUSH(out->v, out->n, cap, k.v[i].c);
     free(k.v);
+}
+
+void collectives_find(const struct trace *t, struct collectives *out)
+{
+    find(t, false, out);
+}
+
+void collectives_find_all(const struct trace *t, struct collectives *out)
+{
+    find(t, true, out);
 }
 
 void collectives_free(struct collectives *c)

@@ -29,4 +29,5 @@ struct collectives {
 };
 
 void collectives_find(const struct trace *t, struct collectives *c);
+void collectives_find_all(const struct trace *t, struct collectives *c); /* those outside the window, too; their total_ns is 0 */
 void collectives_free(struct collectives *c);

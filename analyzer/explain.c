@@ -74,7 +74,9 @@ static void find_spots(struct facts_of_step *f)
     recover_free(&x);
     for (size_t i = 0; i < f->r.waits.n; i++) {
         const struct wait *w = &f->r.waits.v[i];
-        struct spot *s = spot_at(f, w->site, w->api, w->class);
+        struct spot *s = w->outside ? NULL : spot_at(f, w->site, w->api, w->class);
+        if (!s)
+            continue;
         s->count++;
         s->blocked_ns += w->blocked_ns;
     }

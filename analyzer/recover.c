@@ -31,6 +31,9 @@ static void add_up(struct recovering *x)
     x->place_of = arena_array(&x->arena, uint32_t, w->n + 1);
     for (size_t i = 0; i < w->n; i++) {
         const struct wait *v = &w->v[i];
+        x->place_of[i] = REPLAY_NONE;
+        if (v->outside)
+            continue;
         size_t k = groups_at(&places, v->site, v->api, (uint32_t)v->class, 0), row = groups_at(&rows, v->rank, (uint32_t)k, 0, 0);
         if (k == x->nplaces)
             ARRAY_PUSH(x->places, x->nplaces, x->cap, ((struct place){v->site, v->api, v->class, 0, (uint32_t)k}));

@@ -154,7 +154,7 @@ void replay_build(const struct trace *t, enum site_by by, struct replay *r)
 {
     *r = (struct replay){.t = t};
     struct replay_build b = {.r = r};
-    waits_find(t, by, &r->waits);
+    waits_find_all(t, by, &r->waits);
     ARRAY_PUSH(r->dep, r->ndep, r->dep_cap, REPLAY_NONE); /* list 0: nothing */
     replay_tasks(r);
     replay_join(r);

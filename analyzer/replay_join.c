@@ -23,22 +23,26 @@ static int by_call(const void *x, const void *y)
     return (a->lane > b->lane) - (a->lane < b->lane);
 }
 
-/* Calls that are matched, by call and lane; how many collectives of the window are not. */
-static size_t matched_calls(struct collectives *c, size_t *unmatched)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < c->n; i++)
-        if (c->v[i].call)
-            c->v[n++] = c->v[i];
-    *unmatched = c->n - n;
-    if (n)
-        qsort(c->v, n, sizeof *c->v, by_call);
-    return n;
-}
-
 static const struct event *row_of(const struct trace *t, const struct collective *c)
 {
     return &t->files[t->lanes[c->lane].file].d.ev[c->event];
+}
+
+/* Calls that are matched, by call and lane; how many collectives of the window are not. Ranks keep step outside the window
+ * as well, or their skew would come into it. */
+static size_t matched_calls(const struct trace *t, struct collectives *c, size_t *unmatched)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct event *ev = row_of(t, &c->v[i]);
+        if (c->v[i].call)
+            c->v[n++] = c->v[i];
+        else
+            *unmatched += ivl_touches(t->lanes[c->v[i].lane].window, ev->start, ev->end);
+    }
+    if (n)
+        qsort(c->v, n, sizeof *c->v, by_call);
+    return n;
 }
 
 struct shift {
@@ -109,8 +113,8 @@ void replay_join(struct replay *r)
 {
     struct collectives c;
     struct arena a = {0};
-    collectives_find(r->t, &c);
-    size_t n = matched_calls(&c, &r->unmatched);
+    collectives_find_all(r->t, &c);
+    size_t n = matched_calls(r->t, &c, &r->unmatched);
     if (n)
         move_clocks(r, offsets(r->t, c.v, n, &a));
     make_groups(r, c.v, n);

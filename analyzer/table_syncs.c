@@ -53,6 +53,8 @@ static void sum_up(const struct waits *w, struct groups *g, struct sum **sums)
     size_t cap = 0;
     for (size_t i = 0; i < w->n; i++) {
         const struct wait *v = &w->v[i];
+        if (v->outside)
+            continue;
         size_t k = groups_at(g, v->rank, v->site, v->api, (uint32_t)v->class);
         if (k == cap || !*sums) {
             size_t was = cap;

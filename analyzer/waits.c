@@ -14,6 +14,7 @@ struct finder {
     const struct trace_file *f;
     struct waits *w;
     struct sites sites;
+    bool all;           /* also calls outside the window */
     size_t cap;         /* of w->v */
     uint8_t *class;     /* by string id */
     uint32_t *api;      /* by string id: 1 + id in w->names */
@@ -97,13 +98,15 @@ static void add_wait(struct finder *x, const struct trace_rank *r, uint32_t row,
 {
     const struct event *ev = &x->f->d.ev[row];
     const struct ev_sync *s = ev_sync_of(&x->f->d, ev);
-    if (!ivl_touches(r->window, ev->start, ev->end))
+    bool outside = !ivl_touches(r->window, ev->start, ev->end);
+    if (outside && !x->all)
         return;
     size_t n;
     const char *name = wait_api(trace_string(x->f, ev->name), &n);
     struct wait w = {.event = row,
                      .rank = (uint32_t)(r - x->t->ranks),
                      .class = (int8_t) class,
+                     .outside = outside,
                      .did_block = s ? (int8_t)s->did_block : -1,
                      .blocked_ns = ivl_within(r->window, ev->start, ev->end)};
     w.api = api_of(x, ev->name, name, n);
@@ -131,7 +134,28 @@ static void wait_thread(struct finder *x, const struct trace_rank *r, const stru
     }
 }
 
-void waits_find(const struct trace *t, enum site_by by, struct waits *w)
+/* Costs are those of the calls that touch the window, as if the others were not there. */
+static void cost_rank(const struct finder *x, uint32_t rank, struct wait *v, size_t n)
+{
+    struct arena a = {0};
+    struct wait *in = v;
+    size_t m = 0;
+    if (x->all) {
+        in = arena_array(&a, struct wait, n + 1);
+        for (size_t i = 0; i < n; i++)
+            if (!v[i].outside)
+                in[m++] = v[i];
+    } else {
+        m = n;
+    }
+    waits_cost(x->t, rank, x->launched, in, m);
+    for (size_t i = 0, k = 0; x->all && i < n; i++)
+        if (!v[i].outside)
+            v[i] = in[k++];
+    arena_free(&a);
+}
+
+static void find_waits(const struct trace *t, enum site_by by, bool all, struct waits *w)
 {
     *w = (struct waits){.recorded = trace_has(t, EV_RUNTIME)};
     intern_init(&w->names);
@@ -140,17 +164,28 @@ void waits_find(const struct trace *t, enum site_by by, struct waits *w)
         struct finder x;
         finder_open(&x, t, file, by, w);
         x.cap = cap;
+        x.all = all;
         for (uint32_t r = 0; r < t->nranks; r++) {
             if (t->ranks[r].file != file)
                 continue;
             size_t first = w->n;
             for (size_t i = 0; i < t->ranks[r].nthreads; i++)
                 wait_thread(&x, &t->ranks[r], &t->ranks[r].threads[i]);
-            waits_cost(t, r, x.launched, w->v + first, w->n - first);
+            cost_rank(&x, r, w->v + first, w->n - first);
         }
         cap = x.cap;
         finder_close(&x);
     }
+}
+
+void waits_find(const struct trace *t, enum site_by by, struct waits *w)
+{
+    find_waits(t, by, false, w);
+}
+
+void waits_find_all(const struct trace *t, enum site_by by, struct waits *w)
+{
+    find_waits(t, by, true, w);
 }
 
 void waits_free(struct waits *w)

@@ -19,6 +19,7 @@ struct wait {
     uint32_t rank;                           /* entry of trace.ranks */
     int8_t class;                            /* enum sync_class; op ledger: enum op_class */
     int8_t did_block;                        /* 1, 0; -1 not known */
+    bool outside;                            /* touches no window; only from waits_find_all() */
     bool has_device;                         /* a device's rows are there: stall and bubble mean something */
     int64_t blocked_ns, stall_ns, bubble_ns; /* clipped to the rank's window; op ledger: self time */
     uint32_t lane;                           /* wait ledger: entry of trace.lanes that the bubble is on */
@@ -42,6 +43,7 @@ enum sync_class wait_class(const char *api, bool pageable);
 const char *wait_api(const char *name, size_t *n);
 
 void waits_find(const struct trace *t, enum site_by by, struct waits *w);     /* wait ledger */
+void waits_find_all(const struct trace *t, enum site_by by, struct waits *w); /* with the calls outside the window, which cost nothing */
 void waits_find_ops(const struct trace *t, enum site_by by, struct waits *w); /* op ledger */
 void waits_free(struct waits *w);
 

@@ -20,18 +20,23 @@ static int64_t predicted(const struct trace *t, const struct whatif_args *o, uin
  *          0 2  10       110  150 152 160     260       300
  *  stream    |## a ##|            |## b ##|
  *            5     105            155   255                     launch latency 5, waking up 5 */
+static void make_step_at(struct maker *m, const char *step, int64_t t, int64_t corr)
+{
+    make_host(m, EV_RANGE, step, 1, t, t + 300);
+    make_call(m, "cudaLaunchKernel", 1, t, t + 2, corr);
+    make_work(m, EV_KERNEL, "a", 0, 7, t + 5, t + 105, corr);
+    make_host(m, EV_RANGE, "first", 1, t + 9, t + 111);
+    make_call(m, "cudaStreamSynchronize", 1, t + 10, t + 110, corr + 1);
+    make_host(m, EV_RANGE, "think", 1, t + 120, t + 140);
+    make_call(m, "cudaLaunchKernel", 1, t + 150, t + 152, corr + 2);
+    make_work(m, EV_KERNEL, "b", 0, 7, t + 155, t + 255, corr + 2);
+    make_host(m, EV_RANGE, "second", 1, t + 159, t + 261);
+    make_call(m, "cudaStreamSynchronize", 1, t + 160, t + 260, corr + 3);
+}
+
 static void make_two_syncs(struct maker *m)
 {
-    make_host(m, EV_RANGE, "step#0", 1, 0, 300);
-    make_call(m, "cudaLaunchKernel", 1, 0, 2, 1);
-    make_work(m, EV_KERNEL, "a", 0, 7, 5, 105, 1);
-    make_host(m, EV_RANGE, "first", 1, 9, 111);
-    make_call(m, "cudaStreamSynchronize", 1, 10, 110, 2);
-    make_host(m, EV_RANGE, "think", 1, 120, 140);
-    make_call(m, "cudaLaunchKernel", 1, 150, 152, 3);
-    make_work(m, EV_KERNEL, "b", 0, 7, 155, 255, 3);
-    make_host(m, EV_RANGE, "second", 1, 159, 261);
-    make_call(m, "cudaStreamSynchronize", 1, 160, 260, 4);
+    make_step_at(m, "step#0", 0, 1);
 }
 
 static void assert_step(void (*make)(struct maker *), struct whatif_args o, int64_t step_ns)
@@ -50,6 +55,21 @@ TEST(a_sync_less)
     /* b is launched at 50 and starts behind a, at 105; its sync ends at 205 + 5; the step 40 later. */
     assert_step(make_two_syncs, (struct whatif_args){.drop_syncs = "first"}, 250);
     assert_step(make_two_syncs, (struct whatif_args){.drop_syncs = "cudaStreamSynchronize"}, 100); /* 300 less 100 less 100 */
+}
+
+/* What lies before the window is replayed with its waits, or its backlog would come into the window. */
+TEST(steps_before_the_window_are_replayed_too)
+{
+    struct maker m = maker("steps");
+    struct trace_opts o = TRACE_OPTS_NONE;
+    struct trace t;
+    for (int i = 0; i < 3; i++)
+        make_step_at(&m, (const char *const[]){"step#0", "step#1", "step#2"}[i], 300 * i, 1 + 10 * i);
+    o.step = "2";
+    make_open(&m, &o, &t);
+    assert_int_equal(predicted(&t, &(struct whatif_args){.drop_range = "first|think"}, 0, "step_ns"), 250);
+    assert_int_equal(predicted(&t, &(struct whatif_args){.drop_syncs = "first"}, 0, "step_ns"), 250);
+    trace_close(&t);
 }
 
 TEST(kernels_less_and_longer)
@@ -298,6 +318,7 @@ TEST(path_of_two_syncs)
     trace_close(&t);
 }
 
-UNIT_MAIN(UNIT(a_sync_less), UNIT(kernels_less_and_longer), UNIT(ranges_go_with_all_that_is_in_them), UNIT(what_matches_nothing_is_said),
-          UNIT(streams_wait_for_events), UNIT(collectives_move_when_the_last_rank_has_come), UNIT(clocks_are_told_by_the_ends_of_collectives),
-          UNIT(nothing_changed_gives_the_measured_times), UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))
+UNIT_MAIN(UNIT(a_sync_less), UNIT(steps_before_the_window_are_replayed_too), UNIT(kernels_less_and_longer), UNIT(ranges_go_with_all_that_is_in_them),
+          UNIT(what_matches_nothing_is_said), UNIT(streams_wait_for_events), UNIT(collectives_move_when_the_last_rank_has_come),
+          UNIT(clocks_are_told_by_the_ends_of_collectives), UNIT(nothing_changed_gives_the_measured_times),
+          UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))
