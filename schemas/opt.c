@@ -54,6 +54,10 @@ bool opt_time(const char *text, int64_t *ns)
     } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}};
     __int128 whole, part, scale;
     const char *p = decimal(text + (*text == '-'), &whole, &part, &scale);
+    if (strcmp(text, "0") == 0) { /* no unit is needed to say none */
+        *ns = 0;
+        return true;
+    }
     for (size_t i = 0; p && i < sizeof units / sizeof *units; i++) {
         if (strcmp(p, units[i].name) != 0)
             continue;
