@@ -1,8 +1,8 @@
 /* bench_seeds.c - `cpbench seeds`: the sweep of seeds/004 over random initialisations, its table and its limits (spec F.4).
  *
  * One layer, two ranks, one sequence of 128 tokens, hidden 128, 4 key and 8 value heads of 16: three modes against the whole
- * sequence on one rank, with parameters, inputs and output gradients from seed 1, 2, ... The seed's column is of bf16 on
- * its machine; ours is fp32, so its margins are wider.
+ * sequence on one rank, with parameters, inputs and output gradients from seed 1, 2, ... As there, everything is
+ * stored in bf16 and accumulated in single precision.
  */
 #include "kernels/bench.h"
 #include "kernels/model/trial.h"
@@ -42,7 +42,7 @@ static const struct metric {
 };
 
 static const struct cp_shape shape = {
-    .tokens = TOKENS, .hidden = 128, .kheads = 4, .vheads = 8, .dk = 16, .dv = 16, .conv = 4, .layers = 1, .microbatches = 1};
+    .dtype = DTYPE_BF16, .tokens = TOKENS, .hidden = 128, .kheads = 4, .vheads = 8, .dk = 16, .dv = 16, .conv = 4, .layers = 1, .microbatches = 1};
 
 static void add(struct worst *w, const struct agreement *g)
 {
@@ -110,13 +110,13 @@ static enum status run(int argc, char **argv, struct err *e)
     struct table t;
     struct worst w = {.least_abs = INFINITY, .least_l2 = INFINITY};
     table_init(&t, "seeds", "Random initialisations", columns);
-    bool ok =
-        opt_parse(argc, argv, groups,
-                  "Runs gdn.ulysses, gdn.state_p2p and gdn.summary_allgather on two ranks against one, with as many random initialisations: csv "
-                  "metric,maximum,threshold,margin,seed_maximum.\v"
-                  "The shape, metrics and thresholds of seeds/004; seed_maximum is its table's, of bf16. margin is threshold by maximum. The last "
-                  "rows are not judged. Exit 1 when a maximum is over its threshold.",
-                  &a, e);
+    bool ok = opt_parse(
+        argc, argv, groups,
+        "Runs gdn.ulysses, gdn.state_p2p and gdn.summary_allgather on two ranks against one, with as many random initialisations: csv "
+        "metric,maximum,threshold,margin,seed_maximum.\v"
+        "The shape, metrics, thresholds and storage type (bf16) of seeds/004; seed_maximum is its table's. margin is threshold by maximum. The last "
+        "rows are not judged. Exit 1 when a maximum is over its threshold.",
+        &a, e);
     if (ok && (o.count < 1 || o.count > COUNT_MOST))
         ok = fail(e, ERR_USAGE, "--count %" PRId64 ": not in 1 .. %d", o.count, COUNT_MOST);
     for (int64_t i = 1; ok && i <= o.count; i++)

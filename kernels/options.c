@@ -68,7 +68,8 @@ const struct opt run_option_rows[] = {
     {OPT_TEXT, "metadata", AT(metadata), "plans of attention: cached, hoisted, per-layer [cached]", "HOW"},
     {OPT_INT, "ulysses", AT(ulysses), "ranks of a Ulysses group in attn.usp [2]", "U"},
     {OPT_INT, "window", AT(window), "ranks of a window in attn.double_ring [2]", "W"},
-    {OPT_TEXT, "dtype", AT(dtype), "type of activations: fp32 [fp32]", "TYPE"},
+    {OPT_TEXT, "dtype", AT(dtype),
+     "fp32, bf16, fp16: what values are rounded to where they are stored; memory and transfers stay 4 bytes wide [fp32]", "TYPE"},
     {OPT_TEXT, "device", AT(device), "auto, cpu [auto]", "NAME"},
     {OPT_TEXT, "comm", AT(comm), "threads: ranks are threads of this process [threads]", "NAME"},
     {OPT_TEXT, "host-cost", AT(host_cost), "emulated dispatch cost of an op: none, NS, framework (6000 ns) [none]", "NS"},
@@ -148,17 +149,18 @@ static bool read_words(const struct run_options *o, struct run_config *c, struct
     static const char *const boundaries[] = {"per-layer", "cached", NULL}, *const recompute[] = {"none", "full", NULL};
     static const char *const summaries[] = {"checkpoint", "keep", NULL};
     static const char *const metadata[] = {[METADATA_CACHED] = "cached", [METADATA_HOISTED] = "hoisted", [METADATA_PER_LAYER] = "per-layer", NULL};
-    static const char *const dtypes[] = {"fp32", NULL}, *const devices[] = {"auto", "cpu", NULL}, *const comms[] = {"threads", NULL};
+    static const char *const dtypes[] = {"fp32", "bf16", "fp16", NULL}, *const devices[] = {"auto", "cpu", NULL}, *const comms[] = {"threads", NULL};
     int route = one_of("route", o->route, routes, e), full = one_of("recompute", o->recompute, recompute, e);
     int cached = o->boundaries ? one_of("boundaries", o->boundaries, boundaries, e) : route != ROUTE_NAIVE;
     int kept = one_of("summary", o->summary, summaries, e), plans = one_of("metadata", o->metadata, metadata, e);
-    one_of("dtype", o->dtype, dtypes, e);
+    int dtype = one_of("dtype", o->dtype, dtypes, e);
     one_of("device", o->device, devices, e);
     one_of("comm", o->comm, comms, e);
     c->shape.route = (enum route_kind)route;
     c->shape.boundaries_cached = cached == 1;
     c->shape.recompute = full == 1;
     c->shape.summary_kept = kept == 1;
+    c->shape.dtype = (enum dtype)dtype;
     c->shape.metadata = (enum metadata_kind)plans;
     c->device = o->device;
     c->comm = o->comm;
@@ -200,6 +202,8 @@ bool run_config_of(const struct run_options *o, struct run_config *config, struc
         return false;
     read_numbers(o, config);
     config->shape.op = config->mode->op;
+    if (config->shape.op == OP_ATTN && config->shape.dtype != DTYPE_FP32)
+        return fail(e, ERR_USAGE, "--dtype %s: attention modes are built for fp32 only", o->dtype);
     if (!seqs_parse(&config->seqs, o->seqs, o->tokens, (int)o->cp, a, e))
         return false;
     config->shape.packs = config_packs(config, 0, a);

@@ -49,7 +49,7 @@ void config_announce(const struct run_config *c, const char *host_cost, const ch
                  {"metadata", plans[s->metadata]},
                  {"recompute", s->recompute ? "full" : "none"},
                  {"sequences", seqs},
-                 {"dtype", "fp32"},
+                 {"dtype", dtype_name(s->dtype)},
                  {"comm", c->comm},
                  {"host_cost", host_cost}};
     const struct {

@@ -14,6 +14,7 @@ static void upload_params(struct model *m)
     struct arena a = {0};
     float *host = arena_array(&a, float, m->layout.floats);
     param_draw(host, &m->layout, m->shape, PARAM_INIT_DEFAULT, m->config->seed);
+    dtype_round_host(m->shape->dtype, host, m->layout.floats);
     dev_upload_async(m->rank.stream, m->params, host, (size_t)m->layout.floats * sizeof(float));
     arena_free(&a);
 }
@@ -92,6 +93,7 @@ static void upload_inputs(struct model *m, int64_t step)
     float *host = arena_array(&a, float, n);
     for (int64_t b = 0; b < m->shape->microbatches; b++) {
         batch_inputs(host, m->config, &m->packs[b], m->rank.rank, step, b);
+        dtype_round_host(m->shape->dtype, host, n);
         dev_upload_async(m->rank.stream, m->inputs + b * n, host, (size_t)n * sizeof(float));
     }
     arena_free(&a);

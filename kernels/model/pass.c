@@ -36,6 +36,7 @@ static bool forward(struct pass *p, struct err *e)
         if (!run_layer(p, l, !m->shape->recompute, e))
             return false;
         op_elementwise_add(m->rank.stream, p->x[l], p->y, p->x[l + 1], n);
+        op_round(m->rank.stream, m->shape->dtype, p->x[l + 1], n);
         if (m->shape->recompute)
             layer_state_free(&p->state[l]);
     }
@@ -64,6 +65,7 @@ static bool back_layer(struct pass *p, int64_t l, float *dy, struct err *e)
     if (!m->config->mode->backward(&m->rank, &w, &grad, p->x[l], dy, p->y, &p->state[l], e))
         return false;
     op_elementwise_axpy(m->rank.stream, 1, p->y, dy, model_floats(m));
+    op_round(m->rank.stream, m->shape->dtype, dy, model_floats(m));
     return true;
 }
 

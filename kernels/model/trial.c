@@ -4,12 +4,13 @@
 
 #include <math.h>
 
-static float *drawn(struct arena *a, int64_t n, uint64_t seed, int64_t which)
+static float *drawn(struct arena *a, const struct cp_shape *s, uint64_t seed, int64_t which)
 {
+    int64_t n = s->tokens * s->hidden;
     float *v = arena_array(a, float, n);
     struct draw d = draw_from(seed, DRAW_TOKENS, which, n);
     for (int64_t i = 0; i < n; i++)
-        v[i] = (float)draw_signed(&d);
+        v[i] = dtype_round(s->dtype, (float)draw_signed(&d));
     return v;
 }
 
@@ -24,9 +25,10 @@ struct layer_case trial_make(const struct cp_mode *mode, const struct cp_shape *
     param_layout(&l, &c.shape);
     float *params = arena_array(a, float, l.floats);
     param_draw(params, &l, &c.shape, init, seed);
+    dtype_round_host(shape->dtype, params, l.floats);
     c.params = params;
-    c.x = drawn(a, c.shape.tokens * c.shape.hidden, seed, 1);
-    c.dy = drawn(a, c.shape.tokens * c.shape.hidden, seed, 2);
+    c.x = drawn(a, &c.shape, seed, 1);
+    c.dy = drawn(a, &c.shape, seed, 2);
     return c;
 }
 

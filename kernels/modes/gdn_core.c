@@ -37,6 +37,7 @@ struct gdn_core gdn_core_of(struct cp_rank *r, const struct layer_tensors *w, st
 {
     const struct cp_shape *s = r->shape;
     return (struct gdn_core){.stream = r->stream,
+                             .dtype = s->dtype,
                              .pool = &st->pool,
                              .kheads = s->kheads,
                              .vheads = s->vheads,
@@ -148,7 +149,9 @@ void gdn_core_pre(struct gdn_core *c)
     c->beta = devpool_floats(c->pool, c->tokens * c->vheads);
     c->g = devpool_floats(c->pool, c->tokens * c->vheads);
     conv(c, d);
+    op_round(c->stream, c->dtype, c->mix, c->tokens * gdn_core_mix(c));
     normalise(c, d);
+    op_round(c->stream, c->dtype, c->mix, c->tokens * gdn_core_mix(c));
     gates(c, d);
 }
 
@@ -183,6 +186,7 @@ void gdn_core_scan(struct gdn_core *c, const float *h_in)
 {
     c->o = devpool_floats(c->pool, c->tokens * gdn_core_out(c));
     op_gdn_scan_fwd(c->stream, &(struct gdn_scan_fwd_args){.in = gdn_core_inputs(c), .h_in = h_in, .o = c->o, .ldo = gdn_core_out(c)});
+    op_round(c->stream, c->dtype, c->o, c->tokens * gdn_core_out(c));
 }
 
 void gdn_core_norm(struct gdn_core *c, float *m)
@@ -199,6 +203,7 @@ void gdn_core_norm(struct gdn_core *c, float *m)
                                                    .HV = (int32_t)c->vheads,
                                                    .dv = (int32_t)c->dv,
                                                    .eps = GDN_EPS});
+    op_round(c->stream, c->dtype, m, c->tokens * gdn_core_out(c));
 }
 
 void gdn_back_norm(const struct gdn_core *c, struct gdn_back *b, float *dm)
@@ -223,6 +228,7 @@ void gdn_back_norm(const struct gdn_core *c, struct gdn_back *b, float *dm)
                                                    .HV = (int32_t)c->vheads,
                                                    .dv = (int32_t)c->dv,
                                                    .eps = GDN_EPS});
+    op_round(c->stream, c->dtype, b->d_o, c->tokens * gdn_core_out(c));
 }
 
 void gdn_back_scan(const struct gdn_core *c, struct gdn_back *b, const float *h_in, const float *dh_out)
@@ -305,9 +311,12 @@ static void back_conv(const struct gdn_core *c, struct gdn_back *b, struct devic
 void gdn_back_pre(const struct gdn_core *c, struct gdn_back *b)
 {
     struct device *d = stream_device(c->stream);
+    op_round(c->stream, c->dtype, b->dmix, c->tokens * gdn_core_mix(c));
     back_gates(c, b, d);
     back_normalise(c, b, d);
+    op_round(c->stream, c->dtype, b->dmix, c->tokens * gdn_core_mix(c));
     back_conv(c, b, d);
+    op_round(c->stream, c->dtype, b->dproj, c->tokens * gdn_core_in(c));
 }
 
 void gdn_core_forward(struct gdn_core *c, float *m)

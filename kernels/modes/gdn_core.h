@@ -28,6 +28,7 @@ bool gdn_check(const struct cp_shape *s, struct err *e);
 /* A run of packed tokens with some of the heads; all pointers are device memory. */
 struct gdn_core {
     struct stream *stream;
+    enum dtype dtype;     /* of stored rows; gates, states and parameter gradients stay float */
     struct devpool *pool; /* what the calls below leave for backward */
     int64_t tokens;
     const int64_t *cu; /* [segments + 1] */

@@ -40,12 +40,14 @@ bool gdn_layer_forward(const struct gdn_middle *middle, struct cp_rank *r, const
     k->proj = devpool_floats(&st->pool, in.rows * in.out);
     dev_range_push(r->device, RANGE_IN_PROJ, -1);
     project(r->stream, in, x, w->v[GDN_W_IN], k->proj);
+    op_round(r->stream, r->shape->dtype, k->proj, in.rows * in.out);
     dev_range_pop(r->device);
     k->m = middle->forward(r, w, st, k->proj, &k->middle, e);
     if (!k->m)
         return false;
     DEV_RANGE(r->device, RANGE_OUT_PROJ, -1);
     project(r->stream, out, k->m, w->v[GDN_W_OUT], y);
+    op_round(r->stream, r->shape->dtype, y, out.rows * out.out);
     return true;
 }
 
@@ -59,11 +61,13 @@ bool gdn_layer_backward(const struct gdn_middle *middle, struct cp_rank *r, cons
     float *dm = devpool_floats(&pool, out.rows * out.in);
     dev_range_push(r->device, RANGE_OUT_PROJ, -1);
     project_back(r->stream, out, k->m, w->v[GDN_W_OUT], dy, dm, grad->v[GDN_W_OUT]);
+    op_round(r->stream, r->shape->dtype, dm, out.rows * out.in);
     dev_range_pop(r->device);
     const float *dproj = middle->backward(r, grad, k->middle, &pool, dm, e);
     if (dproj) {
         DEV_RANGE(r->device, RANGE_IN_PROJ, -1);
         project_back(r->stream, in, x, w->v[GDN_W_IN], dproj, dx, grad->v[GDN_W_IN]);
+        op_round(r->stream, r->shape->dtype, dx, in.rows * in.in);
     }
     devpool_free(&pool);
     return dproj != NULL;

@@ -12,6 +12,7 @@
 #include "kernels/layout/recurrent.h"
 #include "kernels/layout/swap.h"
 #include "kernels/modes/devpool.h"
+#include "kernels/ops/round.h"
 #include "schemas/err.h"
 
 enum cp_op { OP_GDN, OP_ATTN, OP_COUNT };
@@ -22,8 +23,9 @@ enum metadata_kind { METADATA_CACHED, METADATA_HOISTED, METADATA_PER_LAYER };
 /* Everything that is known before a run starts. The packed boundaries are those of one step, a packing a micro-batch. */
 struct cp_shape {
     int cp;
-    enum cp_op op;  /* the layers' operator */
-    int64_t tokens; /* of a micro-batch, over the whole group */
+    enum cp_op op;    /* the layers' operator */
+    enum dtype dtype; /* what activations and parameters are rounded to where they are stored */
+    int64_t tokens;   /* of a micro-batch, over the whole group */
     int64_t hidden;
     int64_t kheads, vheads, dk, dv, conv;  /* OP_GDN */
     int64_t qheads, kvheads, dqk, dv_attn; /* OP_ATTN */
