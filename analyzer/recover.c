@@ -1,10 +1,13 @@
-/* recover.c - one replay per place that waits. */
+/* recover.c - one replay per place that waits; replays look at nothing of one another, so threads share them out. */
 #include "analyzer/recover.h"
 #include "analyzer/groups.h"
 #include "analyzer/whatif.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct place {
     uint32_t site, api;
@@ -20,6 +23,9 @@ struct recovering {
     size_t nplaces, cap, rows_cap;
     uint32_t *place_of; /* by wait */
     int64_t *window_ns; /* by rank */
+    uint32_t *blocking; /* tasks that wait */
+    size_t nblocking;
+    atomic_size_t next; /* place to be replayed */
     struct arena arena;
 };
 
@@ -63,6 +69,10 @@ static void prepare(struct recovering *x)
     x->window_ns = arena_array(&x->arena, int64_t, t->nranks + 1);
     for (uint32_t k = 0; k < t->nranks; k++)
         x->window_ns[k] = window_of(x->r, NULL, &as_is, k);
+    x->blocking = arena_array(&x->arena, uint32_t, x->r->waits.n + 1);
+    for (uint32_t i = 0; i < x->r->n; i++)
+        if (x->r->tasks[i].wait)
+            x->blocking[x->nblocking++] = i;
     arena_free(&a);
 }
 
@@ -70,9 +80,9 @@ static void replay_place(struct recovering *x, const struct place *p)
 {
     struct arena a = {0};
     uint8_t *task = arena_array(&a, uint8_t, x->r->n + 1);
-    for (size_t i = 0; i < x->r->n; i++)
-        if (x->r->tasks[i].wait && x->place_of[x->r->tasks[i].wait - 1] == p->number)
-            task[i] = NO_WAIT;
+    for (size_t i = 0; i < x->nblocking; i++)
+        if (x->place_of[x->r->tasks[x->blocking[i]].wait - 1] == p->number)
+            task[x->blocking[i]] = NO_WAIT;
     struct scenario s = {.task = task, .ppm = 1000000};
     struct replayed now = replay_run(x->r, &s, &a);
     for (size_t i = 0; i < x->out->n; i++) {
@@ -86,6 +96,26 @@ static void replay_place(struct recovering *x, const struct place *p)
     arena_free(&a);
 }
 
+static void *replay_next(void *arg)
+{
+    struct recovering *x = arg;
+    for (size_t i; (i = atomic_fetch_add(&x->next, 1)) < x->out->replayed;)
+        replay_place(x, &x->places[i]);
+    return NULL;
+}
+
+static void replay_places(struct recovering *x)
+{
+    pthread_t others[RECOVER_SITES];
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = 0;
+    while (n + 1 < x->out->replayed && (long)n + 1 < cores && pthread_create(&others[n], NULL, replay_next, x) == 0)
+        n++;
+    replay_next(x);
+    while (n > 0)
+        pthread_join(others[--n], NULL);
+}
+
 void recover_find(const struct replay *r, struct recoveries *out)
 {
     *out = (struct recoveries){0};
@@ -96,10 +126,10 @@ void recover_find(const struct replay *r, struct recoveries *out)
     for (size_t i = 0; i < x.nplaces; i++)
         out->sites += x.places[i].bubble_ns > 0;
     out->replayed = out->sites < RECOVER_SITES ? out->sites : RECOVER_SITES;
-    if (out->replayed)
+    if (out->replayed) {
         prepare(&x);
-    for (size_t i = 0; i < out->replayed; i++)
-        replay_place(&x, &x.places[i]);
+        replay_places(&x);
+    }
     for (size_t i = 0; i < out->n; i++)
         if (out->v[i].recoverable_ns < 0 && !out->v[i].bubble_ns)
             out->v[i].recoverable_ns = 0;
