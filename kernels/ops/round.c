@@ -24,7 +24,7 @@ static float keep_upper(float x, int bits)
 static float to_fp16(float x)
 {
     if (fabsf(x) < 0x1p-14f)
-        return (x + 0.75f) - 0.75f; /* floats near 0.75 are 2^-24 apart, as the smallest fp16 are */
+        return copysignf((fabsf(x) + 0.75f) - 0.75f, x); /* floats near 0.75 are 2^-24 apart, as the smallest fp16 are */
     float y = keep_upper(x, 13);
     return fabsf(y) > 65504 ? copysignf(INFINITY, x) : y;
 }
