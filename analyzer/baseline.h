@@ -4,11 +4,12 @@
  *     fact backend cpu
  *     units steps=4 microbatches=40 sequences=160
  *     rule syncs.count per site
- *         240 kernels/layout/resolve.c:resolve_cu_seqlens
+ *         240/6 kernels/layout/resolve.c:resolve_cu_seqlens
  *     rule summary.busy_pct min
  *         85.1
  *
- * Under a rule stands what it measured: VALUE KEY per key, or one VALUE a run. Counts are totals over ranks, divided by the
+ * Under a rule stands what it measured: VALUE KEY per key, or one VALUE a run; behind a slash the most in one micro-batch
+ * (perbatch.h), where a sync site is met in micro-batches only. Counts are totals over ranks, divided by the
  * units when they are compared. Control characters, '%' and a leading or trailing space of keys are written %XX. Times
  * that go with counts are left out, so that the file changes only when a count does.
  */

@@ -43,7 +43,10 @@ static void write_rule(const struct baseline_rule *r, FILE *out)
     if (r->m.missing)
         fprintf(out, "    missing %s\n", r->m.missing);
     for (size_t i = 0; i < r->m.n; i++) {
-        fprintf(out, "    %.17g%s", r->m.v[i].value, *r->m.v[i].key ? " " : "");
+        fprintf(out, "    %.17g", r->m.v[i].value);
+        if (r->m.v[i].largest)
+            fprintf(out, "/%lld", (long long)r->m.v[i].largest);
+        fputs(*r->m.v[i].key ? " " : "", out);
         write_key(r->m.v[i].key, out);
         putc('\n', out);
     }
@@ -116,7 +119,9 @@ static bool read_value(struct reading *r, char *text)
     }
     char *end;
     struct measured_key k = {.value = strtod(text, &end), .ns = -1};
-    if (end == text || (*end && *end != ' '))
+    if (end != text && *end == '/')
+        k.largest = strtoll(end + 1, &end, 10);
+    if (end == text || (*end && *end != ' ') || k.largest < 0)
         return damaged(r, "not a number");
     char *key = arena_strdup(&r->b->arena, *end ? end + 1 : end);
     read_key(key);

@@ -132,7 +132,7 @@ bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_
         if (!rules->allow[i].used)
             table_note(out, "%s:%d: allow %s matched nothing: stale", rules->allow[i].file, rules->allow[i].line, rules->allow[i].pattern);
     const char *verdict_text = got->fail ? "FAIL" : got->undecided ? "UNDECIDED" : "PASS";
-    table_note(out, "%s: %zu rules, %zu run%s; window: %s", verdict_text, rules->n, runs->n, runs->n == 1 ? "" : "s",
-               trace_window_text(&runs->v[0].t, &out->arena));
+    table_note(out, "%s: %zu failing, %zu undecided, %zu passing; %zu run%s; window: %s", verdict_text, got->fail, got->undecided, got->pass, runs->n,
+               runs->n == 1 ? "" : "s", trace_window_text(&runs->v[0].t, &out->arena));
     return true;
 }

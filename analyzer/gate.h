@@ -2,7 +2,8 @@
  *
  * A count that is compared with a baseline is compared by rate: it passes when one of the rates that can be formed on
  * both sides (per step, per micro-batch, per packed sequence) holds; so a longer run of the same code passes, and one
- * more call per layer does not. Counts are exact and need no repeats.
+ * more call per layer does not. Counts are exact and need no repeats. A site that the data decides about (met more often
+ * in some micro-batches than in others) also passes when no micro-batch met it more often than one of the baseline did.
  *
  * A time or a percentage is compared as it is, runs as samples (noise.h): with three runs a side or more, a verdict is
  * given when the 95 % interval of the difference excludes the limit, else undecided; with fewer, a rule that holds

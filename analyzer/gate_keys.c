@@ -1,17 +1,21 @@
 /* gate_keys.c - rules per key: each site against its own rate, with the exceptions that people write. */
 #include "analyzer/gate_parts.h"
 
+#include <math.h>
 #include <string.h>
 
-static double base_value(const struct measured *base, const char *key, bool *there)
+static const struct measured_key *key_of(const struct measured *m, const char *key)
 {
-    for (size_t i = 0; i < base->n; i++)
-        if (strcmp(base->v[i].key, key) == 0) {
-            *there = true;
-            return base->v[i].value;
-        }
-    *there = false;
-    return 0;
+    for (size_t i = 0; m && i < m->n; i++)
+        if (strcmp(m->v[i].key, key) == 0)
+            return &m->v[i];
+    return NULL;
+}
+
+/* A site whose count falls as the data does: no micro-batch met it more often than one of the baseline did. */
+static bool within_largest(const struct judge *j, const struct measured_key *k, const struct measured_key *base)
+{
+    return base && base->largest > 0 && k->largest > 0 && j->r->op->holds((double)k->largest, (double)base->largest * j->r->mul + j->r->add);
 }
 
 /* Allowed by a line of the rules file; every line that matches counts as used. */
@@ -42,7 +46,7 @@ static const char *key_text(struct judge *j, const struct measured_key *k, bool 
 {
     const char *what = !j->r->baseline ? "" : there ? "more often than the baseline: " : "new: ";
     const char *cost = k->ns >= 0 ? table_text(j->out, ", %.3f ms", (double)k->ns / 1e6) : "";
-    return table_text(j->out, "%s%s: %.17g times%s (%.17g would pass)", what, k->key, k->value, cost, limit);
+    return table_text(j->out, "%s%s: %.17g times%s (%.17g would pass)", what, k->key, k->value, cost, floor(limit));
 }
 
 static void fails(struct judge *j, const struct measured_key *k, const char *why, double limit, const struct place *p, size_t n)
@@ -64,12 +68,12 @@ struct tally {
 
 static void judge_key(struct judge *j, const struct measured *base, const struct measured_key *k, struct tally *sum)
 {
-    bool there = false;
-    double limit = gate_limit(j, k->value, base ? base_value(base, k->key, &there) : 0);
+    const struct measured_key *was = key_of(base, k->key);
+    double limit = gate_limit(j, k->value, was ? was->value : 0);
     sum->keys++;
     sum->measured += k->value;
     sum->limit += limit;
-    if (j->r->op->holds(k->value, limit))
+    if (j->r->op->holds(k->value, limit) || within_largest(j, k, was))
         return;
     size_t n;
     const char *reason;
@@ -79,7 +83,7 @@ static void judge_key(struct judge *j, const struct measured *base, const struct
         return;
     }
     sum->failing++;
-    fails(j, k, key_text(j, k, there, limit), limit, p, n);
+    fails(j, k, key_text(j, k, was, limit), limit, p, n);
 }
 
 void gate_judge_keys(struct judge *j, const struct measured *m, const struct measured *base)
@@ -88,10 +92,8 @@ void gate_judge_keys(struct judge *j, const struct measured *m, const struct mea
     for (size_t i = 0; i < m->n; i++)
         judge_key(j, base, &m->v[i], &sum);
     for (size_t i = 0; base && i < base->n; i++) { /* a key that is gone is 0 here */
-        bool there;
-        base_value(m, base->v[i].key, &there);
-        struct measured_key gone = {base->v[i].key, 0, -1};
-        if (!there)
+        struct measured_key gone = {base->v[i].key, 0, -1, 0};
+        if (!key_of(m, base->v[i].key))
             judge_key(j, base, &gone, &sum);
     }
     const char *also = sum.allowed ? table_text(j->out, ", %zu allowed", sum.allowed) : "";

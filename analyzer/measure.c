@@ -1,5 +1,6 @@
 /* measure.c - fills the rule's table, keeps the rows it speaks of, and folds their column. */
 #include "analyzer/measure.h"
+#include "analyzer/perbatch.h"
 #include "analyzer/syncs.h"
 
 #include <stdlib.h>
@@ -100,7 +101,7 @@ static void per_key(const struct fold *f, struct measured *m)
     for (size_t i = 0; i < f->n; i++) {
         const struct cell *row = f->rows[i];
         int64_t time = ns >= 0 && row[ns].kind == CELL_INT ? row[ns].i : -1;
-        m->v[i] = (struct measured_key){text_of(row[f->r->key], f->t->columns[f->r->key].unit, f->a), f->values[i], time};
+        m->v[i] = (struct measured_key){text_of(row[f->r->key], f->t->columns[f->r->key].unit, f->a), f->values[i], time, 0};
     }
     qsort(m->v, f->n, sizeof *m->v, by_key);
     for (size_t i = 0; i < f->n; i++) {
@@ -111,6 +112,19 @@ static void per_key(const struct fold *f, struct measured *m)
         }
         last->value += m->v[i].value;
         last->ns = last->ns < 0 || m->v[i].ns < 0 ? -1 : last->ns + m->v[i].ns;
+    }
+}
+
+/* Counts of sync sites also by the micro-batch that met them most. */
+static void add_largest(const struct rule *r, const struct trace *t, struct arena *a, struct measured *m)
+{
+    if (!m->n || strcmp(r->table->name, "syncs") != 0 || !rule_counts(r) || r->where_column >= 0 ||
+        strcmp(r->table->columns[r->key].name, "site") != 0)
+        return;
+    struct perbatch p = perbatch_of(t, strcmp(r->table_name, "op_syncs") == 0, a);
+    for (size_t i = 0; i < m->n; i++) {
+        const struct perbatch_site *s = perbatch_find(&p, m->v[i].key);
+        m->v[i].largest = s && (double)s->inside == m->v[i].value ? s->largest : 0;
     }
 }
 
@@ -146,6 +160,8 @@ bool measure(const struct rule *r, const struct trace *t, struct arena *a, struc
     struct fold f = {.r = r, .t = &out, .a = a};
     keep_rows(&f);
     fold(&f, m);
+    if (r->agg == AGG_PER)
+        add_largest(r, t, a, m);
     table_free(&out);
     return true;
 }

@@ -8,6 +8,7 @@ struct measured_key {
     const char *key; /* AGG_PER: the key's text; else "" */
     double value;    /* in the column's unit; counts are summed over ranks */
     int64_t ns;      /* time that goes with a count (blocked_ns of a site); -1: none */
+    int64_t largest; /* of a sync site that is met inside micro-batches only: the most in one of them; 0: not known */
 };
 
 struct measured {

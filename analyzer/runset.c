@@ -101,6 +101,7 @@ static bool leave_allowed(const struct rule *r, const struct run_files *f, struc
         struct measured_key *k = key_in(m, inside.v[i].key);
         if (k) {
             k->value -= inside.v[i].value;
+            k->largest = 0;
             k->ns = k->ns < 0 || inside.v[i].ns < 0 ? -1 : k->ns - inside.v[i].ns;
         }
     }

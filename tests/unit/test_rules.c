@@ -157,7 +157,7 @@ TEST(baseline_round_trip)
         for (int i = 0; i < 2; i++) {
             struct baseline_rule r = {.subject = i ? "summary.busy_pct min" : "syncs.count per site", .m = {.v = v[i], .n = rnd(8)}};
             for (size_t k = 0; k < r.m.n; k++)
-                v[i][k] = (struct measured_key){keys[rnd(8)], rnd_real() * 1e6, 5};
+                v[i][k] = (struct measured_key){keys[rnd(8)], rnd_real() * 1e6, 5, (int64_t)rnd(3)};
             ARRAY_PUSH(b.rule, b.n, b.cap, r);
         }
         FILE *f = fopen("round.baseline", "w");
@@ -173,7 +173,7 @@ TEST(baseline_round_trip)
             const struct measured *m = baseline_find(&got, b.rule[i].subject);
             assert_int_equal(m->n, b.rule[i].m.n);
             for (size_t k = 0; k < m->n; k++)
-                assert_true(m->v[k].value == v[i][k].value && strcmp(m->v[k].key, v[i][k].key) == 0);
+                assert_true(m->v[k].value == v[i][k].value && m->v[k].largest == v[i][k].largest && strcmp(m->v[k].key, v[i][k].key) == 0);
         }
         baseline_close(&b);
         baseline_close(&got);
