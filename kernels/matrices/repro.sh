@@ -123,6 +123,7 @@ tline() { # text, site regex, api regex, seed before, seed after
 tline "thd_rank_indices" rank_indices . "2,417.6 ms" "0"
 tline "zigzag_contiguous_swap, explicit nonzero" contiguous_swap '^nonzero$' "267.4 ms" "0"
 tline "resolve_cu_seqlens" resolve . "943.5 ms" "1.5 ms"
+echo "  A read waits for all that its stream still has to do: what the route no longer waits for, the next read (resolve) does."
 cat <<TEXT
 
 1. Where the step goes (recorded; kernel figures are sums over kernels, busy is of the span)
