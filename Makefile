@@ -47,7 +47,7 @@ genobj    = $(patsubst %,$(BUILD)/obj/gen/%.o,$(1))
 libs      := schemas reports analyzer kernels collector
 lib       = $(BUILD)/ar/lib$(1).a
 
-all: $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(BUILD)/lib/libcpscope.so
+all: $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(BUILD)/lib/libcpscope.so $(BUILD)/lib/cpscope/comm_mpi.so
 
 # $(call registry,HEADER,TYPE,ARRAY,PREFIX,FOLDER): each FOLDER/PREFIX_x.c defines `const struct TYPE PREFIX_x`.
 names    = $(basename $(notdir $(filter-out $(if $(nvtx),,%/source_nvtx.c),$(sort $(wildcard $(2)/$(1)_*.c)))))
@@ -116,6 +116,11 @@ $(BUILD)/bin/cpscope: $(BUILD)/obj/analyzer/main.o $(call lib,analyzer) $(call l
 $(BUILD)/bin/cpbench: $(BUILD)/obj/kernels/bench.o $(call lib,kernels) $(call lib,schemas)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -Wl,--export-dynamic-symbol=cpscope_activity_subscribe -o $@ $^ $(kernels_libs) $(base_libs)
+# Backends that need what not every machine has are modules, loaded when asked for; without mpicc there is none for MPI.
+$(BUILD)/lib/cpscope/comm_mpi.so: kernels/comm/mpi/module.c kernels/comm/backend.h kernels/comm/comm.h kernels/comm/mpi_module.h schemas/version.h $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(Q)if command -v mpicc > /dev/null; then OMPI_CC="$(CC)" MPICH_CC="$(CC)" mpicc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -shared -o $@ $<; \
+	  else echo "  no mpicc: without comm_mpi.so"; fi
 # A sanitizer's runtime cannot be preloaded into a plain program: the library is plain in every build, its unit tests are not.
 link_inject = -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL
 ifeq ($(SAN),)
@@ -164,6 +169,7 @@ install: manuals
 	  $(shared)/bash-completion/completions $(shared)/zsh/site-functions
 	install -m755 $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(DESTDIR)$(PREFIX)/bin
 	install -m755 $(BUILD)/lib/libcpscope.so $(DESTDIR)$(PREFIX)/lib
+	[ ! -f $(BUILD)/lib/cpscope/comm_mpi.so ] || install -Dm755 -t $(DESTDIR)$(PREFIX)/lib/cpscope $(BUILD)/lib/cpscope/comm_mpi.so
 	install -m644 collector/cpscope.h $(DESTDIR)$(PREFIX)/include
 	install -m644 reports/default.rules $(shared)/cpscope
 	install -m644 reports/ci/* $(shared)/cpscope/ci

@@ -51,7 +51,8 @@ static void run_and_print(const struct run_options *o, const struct run_config *
     if (!strcmp(o->device, "auto"))
         fprintf(stderr, "%s: --device auto: this build has no GPU backend, running on the cpu\n", self);
     config_announce(c, o->host_cost, o->seqs);
-    if (run_steps(c, rows, e))
+    bool rank0 = false;
+    if (run_steps(c, rows, &rank0, e) && rank0)
         print(rows, c->steps);
 }
 

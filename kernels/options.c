@@ -71,7 +71,7 @@ const struct opt run_option_rows[] = {
     {OPT_TEXT, "dtype", AT(dtype),
      "fp32, bf16, fp16: what values are rounded to where they are stored; memory and transfers stay 4 bytes wide [fp32]", "TYPE"},
     {OPT_TEXT, "device", AT(device), "auto, cpu [auto]", "NAME"},
-    {OPT_TEXT, "comm", AT(comm), "threads: ranks are threads of this process [threads]", "NAME"},
+    {OPT_TEXT, "comm", AT(comm), "threads: ranks are threads of this process; mpi: processes, started by mpirun -np C [threads]", "NAME"},
     {OPT_TEXT, "host-cost", AT(host_cost), "emulated dispatch cost of an op: none, NS, framework (6000 ns) [none]", "NS"},
     {OPT_INT, "seed", AT(seed), "seed of parameters, lengths and inputs [1234]", "S"},
     {0},
@@ -149,7 +149,8 @@ static bool read_words(const struct run_options *o, struct run_config *c, struct
     static const char *const boundaries[] = {"per-layer", "cached", NULL}, *const recompute[] = {"none", "full", NULL};
     static const char *const summaries[] = {"checkpoint", "keep", NULL};
     static const char *const metadata[] = {[METADATA_CACHED] = "cached", [METADATA_HOISTED] = "hoisted", [METADATA_PER_LAYER] = "per-layer", NULL};
-    static const char *const dtypes[] = {"fp32", "bf16", "fp16", NULL}, *const devices[] = {"auto", "cpu", NULL}, *const comms[] = {"threads", NULL};
+    static const char *const dtypes[] = {"fp32", "bf16", "fp16", NULL}, *const devices[] = {"auto", "cpu", NULL},
+                             *const comms[] = {"threads", "mpi", NULL};
     int route = one_of("route", o->route, routes, e), full = one_of("recompute", o->recompute, recompute, e);
     int cached = o->boundaries ? one_of("boundaries", o->boundaries, boundaries, e) : route != ROUTE_NAIVE;
     int kept = one_of("summary", o->summary, summaries, e), plans = one_of("metadata", o->metadata, metadata, e);
@@ -202,8 +203,6 @@ bool run_config_of(const struct run_options *o, struct run_config *config, struc
         return false;
     read_numbers(o, config);
     config->shape.op = config->mode->op;
-    if (config->shape.op == OP_ATTN && config->shape.dtype != DTYPE_FP32)
-        return fail(e, ERR_USAGE, "--dtype %s: attention modes are built for fp32 only", o->dtype);
     if (!seqs_parse(&config->seqs, o->seqs, o->tokens, (int)o->cp, a, e))
         return false;
     config->shape.packs = config_packs(config, 0, a);

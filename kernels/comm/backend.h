@@ -2,7 +2,7 @@
  *
  *   mode code -> comm.h -> comm.c          names, sequence numbers, bytes sent: the same on every backend
  *                            |  struct comm_ops
- *                         comm_threads.c (comm_mpi.c, comm_nccl.c, comm_sim.c): enqueues the transfer
+ *                         comm_threads.c, comm_mpi.c (comm_nccl.c, comm_sim.c): enqueues the transfer
  */
 #pragma once
 #include "kernels/comm/comm.h"
@@ -25,10 +25,11 @@ struct collective {
 };
 
 struct comm_ops {
-    bool (*world_open)(struct comm_world *w, struct err *e); /* sets w->impl */
+    bool (*world_open)(struct comm_world *w, struct err *e); /* sets w->impl; first and local, when not all ranks are here */
     void (*world_close)(struct comm_world *w);
-    void (*world_abort)(struct comm_world *w);   /* any thread, more than once */
-    bool (*open)(struct comm *c, struct err *e); /* sets c->impl */
+    void (*world_abort)(struct comm_world *w);                           /* any thread, more than once */
+    bool (*world_share)(struct comm_world *w, void *rows, size_t bytes); /* as comm_world_share; NULL: all ranks are here */
+    bool (*open)(struct comm *c, struct err *e);                         /* sets c->impl */
     void (*close)(struct comm *c);
     /* Enqueues; `a` is the comm event, ready for dev_enqueue_comm. */
     void (*enqueue)(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x);
@@ -46,6 +47,7 @@ extern const struct comm_backend *const comm_backends[]; /* every comm_*.c, by n
 struct comm_world {
     const struct comm_backend *backend;
     int size;
+    int first, local; /* the ranks of this process: first .. first + local - 1 */
     atomic_bool broken;
     void *impl;
 };
@@ -58,6 +60,9 @@ struct comm {
     const char *names[COMM_NFUNCTIONS]; /* "cp_all_gather" ..., made at first use */
     void *impl;
 };
+
+/* The output of a collective that ended without data: zeros. */
+void collective_clear(const struct collective *x, int size);
 
 /* The world is used by the ranks_run() that the calling thread belongs to, if any: it is aborted when a rank fails. */
 void ranks_use_world(struct comm_world *w);

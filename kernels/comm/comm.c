@@ -34,7 +34,7 @@ struct comm_world *comm_world_open(const char *backend, int size, struct err *e)
         return NULL;
     }
     w->backend = b;
-    w->size = size;
+    w->size = w->local = size;
     if (!b->ops->world_open(w, e)) {
         free(w);
         return NULL;
@@ -47,6 +47,17 @@ void comm_world_close(struct comm_world *w)
     if (w)
         w->backend->ops->world_close(w);
     free(w);
+}
+
+int comm_world_first(const struct comm_world *w)
+{
+    return w->first;
+}
+
+bool comm_world_share(struct comm_world *w, void *rows, size_t bytes, struct err *e)
+{
+    bool (*share)(struct comm_world *, void *, size_t) = w->backend->ops->world_share;
+    return !share || share(w, rows, bytes) || fail(e, ERR_FAIL, "communicator %s: another rank has failed", w->backend->name);
 }
 
 void comm_world_abort(struct comm_world *w)
@@ -121,6 +132,33 @@ static const char *event_name(const char *group, enum comm_function f)
     }
     pthread_mutex_unlock(&lock);
     return n ? n->text : functions[f];
+}
+
+/* ---- what ended without data ---- */
+
+static int64_t received(const struct collective *x, int size)
+{
+    int64_t element = x->dtype == COMM_F64 ? 8 : x->dtype == COMM_F32 ? 4 : 1, total = 0;
+    switch (x->function) {
+    case COMM_ALL_GATHER:
+    case COMM_ALL_TO_ALL:
+        return x->n * size;
+    case COMM_ALL_TO_ALL_V:
+        for (int r = 0; r < size; r++)
+            total += x->splits[size + r];
+        return total;
+    case COMM_SEND_RECV:
+        return x->from < 0 ? 0 : x->n;
+    default:
+        return x->n * element;
+    }
+}
+
+void collective_clear(const struct collective *x, int size)
+{
+    int64_t bytes = received(x, size);
+    if (bytes)
+        memset(x->recv, 0, (size_t)bytes);
 }
 
 /* ---- collectives ---- */

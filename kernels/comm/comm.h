@@ -6,18 +6,24 @@
  * order with agreeing sizes.
  *
  * Reductions add in rank order 0, 1, ... on every rank, so results are bit-identical and repeatable.
- * Backends (comm_*.c, struct comm_backend): `threads` (ranks are threads of this process); `mpi`, `nccl`, `sim` later.
+ * Backends (comm_*.c, struct comm_backend): `threads` (ranks are threads of this process), `mpi` (a process a rank, started
+ * by mpirun); `nccl`, `sim` later.
  */
 #pragma once
 #include "kernels/device/device.h"
 
 struct comm;       /* one rank's handle on a group */
-struct comm_world; /* what the ranks of a process share */
+struct comm_world; /* what the ranks of a process share: all ranks, or one of many processes' */
 
-/* A world of `size` ranks for the named backend ("threads"). Each rank then opens its own handles; opening is collective:
+/* A world of `size` ranks for the named backend ("threads", "mpi"). Each rank then opens its own handles; opening is collective:
  * every rank opens the same groups in the same order. `group` as in schemas/activity.h: "cp", "grad"; static lifetime. */
 struct comm_world *comm_world_open(const char *backend, int size, struct err *e);
 void comm_world_close(struct comm_world *w);
+/* The lowest of the ranks in this process. */
+int comm_world_first(const struct comm_world *w);
+/* rows[size] of `bytes` each, of which this process has filled those of its ranks: gets the others'. By the host, once in
+ * a process, not a rank. */
+bool comm_world_share(struct comm_world *w, void *rows, size_t bytes, struct err *e);
 /* A rank has failed: collectives that wait for it end without data (their outputs are zeros), as do all later ones. Any
  * thread, any number of times. ranks_run() does it for the worlds its ranks have opened communicators in. */
 void comm_world_abort(struct comm_world *w);
@@ -50,3 +56,5 @@ void comm_barrier(struct comm *c);
 /* Runs rank_main(rank, ctx) on `size` threads and waits for all; false if any failed: *e is the error of the rank that
  * failed first, and the other ranks do not hang in its collectives (comm_world_abort). */
 bool ranks_run(int size, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e);
+/* The same for the ranks of the world that this process holds. */
+bool ranks_run_here(struct comm_world *w, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e);

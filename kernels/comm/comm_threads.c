@@ -179,24 +179,6 @@ struct task {
 };
 _Static_assert(sizeof(struct task) <= COMM_ARGS_MAX, "a task fits into the arguments of a collective");
 
-static int64_t received(const struct member *m, const struct collective *x)
-{
-    int64_t element = x->dtype == COMM_F64 ? 8 : x->dtype == COMM_F32 ? 4 : 1, total = 0;
-    switch (x->function) {
-    case COMM_ALL_GATHER:
-    case COMM_ALL_TO_ALL:
-        return x->n * m->size;
-    case COMM_ALL_TO_ALL_V:
-        for (int r = 0; r < m->size; r++)
-            total += x->splits[m->size + r];
-        return total;
-    case COMM_SEND_RECV:
-        return x->from < 0 ? 0 : x->n;
-    default:
-        return x->n * element;
-    }
-}
-
 static bool agree(const struct member *m, const struct collective *x)
 {
     for (int r = 0; r < m->size; r++) {
@@ -246,8 +228,8 @@ static void run(void *args)
     struct task *t = args;
     struct member *m = t->member;
     bool ok = t->x.function == COMM_SEND_RECV ? send_recv(m, &t->x) : collect(m, &t->x);
-    if (!ok && received(m, &t->x))
-        memset(t->x.recv, 0, (size_t)received(m, &t->x));
+    if (!ok)
+        collective_clear(&t->x, m->size);
     free(t->x.splits);
     member_drop(m);
 }

@@ -85,19 +85,19 @@ static bool start_rank(struct rank_thread *t)
     return true;
 }
 
-bool ranks_run(int size, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e)
+static bool run_some(int first, int count, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e)
 {
     struct run run = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    struct rank_thread *threads = calloc((size_t)size, sizeof *threads);
+    struct rank_thread *threads = calloc((size_t)count, sizeof *threads);
     int started = 0;
     bool ok = threads != NULL;
-    for (; ok && started < size; started += ok) {
-        threads[started] = (struct rank_thread){.run = &run, .rank = started, .rank_main = rank_main, .ctx = ctx};
+    for (; ok && started < count; started += ok) {
+        threads[started] = (struct rank_thread){.run = &run, .rank = first + started, .rank_main = rank_main, .ctx = ctx};
         ok = start_rank(&threads[started]);
     }
     if (!ok) {
         struct err why = {0};
-        fail(&why, ERR_FAIL, "cannot start %d ranks: out of threads or memory", size);
+        fail(&why, ERR_FAIL, "cannot start %d ranks: out of threads or memory", count);
         give_up(&run, &why);
     }
     for (int i = 0; i < started; i++)
@@ -106,4 +106,14 @@ bool ranks_run(int size, bool (*rank_main)(int rank, void *ctx, struct err *e), 
     free(run.worlds);
     pthread_mutex_destroy(&run.lock);
     return !run.first.kind || fail(e, run.first.kind, "%s", run.first.msg);
+}
+
+bool ranks_run(int size, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e)
+{
+    return run_some(0, size, rank_main, ctx, e);
+}
+
+bool ranks_run_here(struct comm_world *w, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e)
+{
+    return run_some(w->first, w->local, rank_main, ctx, e);
 }

@@ -60,7 +60,7 @@ struct model *model_open(const struct run_config *c, struct comm_world *w, int r
     m->rank.stream = device_stream(m->rank.device);
     m->rank.kv = &m->plans;
     device_host_cost(m->rank.device, c->host_cost_ns);
-    if (rank == 0)
+    if (rank == (w ? comm_world_first(w) : 0))
         dev_meta("backend", device_backend_name(m->rank.device));
     param_layout(&m->layout, m->shape);
     allocate(m);

@@ -1,4 +1,4 @@
-/* run.c - ranks as threads, each with its model; results meet in a table by (step, repeat, rank). */
+/* run.c - ranks as threads, each with its model; results meet in a table by (rank, step, repeat), which all processes get. */
 #include "kernels/model/run.h"
 #include "kernels/model/model.h"
 #include "kernels/ops/gemm.h"
@@ -19,12 +19,12 @@ struct result {
 struct run {
     const struct run_config *config;
     struct comm_world *world;
-    struct result *results; /* [steps][repeat][cp] */
+    struct result *results; /* [cp][steps][repeat] */
 };
 
 static struct result *result_at(const struct run *r, int64_t step, int64_t repeat, int rank)
 {
-    return &r->results[(step * r->config->repeat + repeat) * r->config->shape.cp + rank];
+    return &r->results[(rank * r->config->steps + step) * r->config->repeat + repeat];
 }
 
 static bool all_steps(struct run *r, struct model *m, int rank, struct err *e)
@@ -131,13 +131,16 @@ static bool make_row(const struct run *r, int64_t step, struct run_row *row, str
     return ok;
 }
 
-bool run_steps(const struct run_config *c, struct run_row *rows, struct err *e)
+bool run_steps(const struct run_config *c, struct run_row *rows, bool *rank0, struct err *e)
 {
     struct arena a = {0};
     struct run r = {.config = c, .results = arena_array(&a, struct result, c->steps * c->repeat * c->shape.cp)};
     gemm_init();
     r.world = comm_world_open(c->comm, c->shape.cp, e);
-    bool ok = r.world && ranks_run(c->shape.cp, rank_main, &r, e);
+    bool ok = r.world && ranks_run_here(r.world, rank_main, &r, e) &&
+              comm_world_share(r.world, r.results, (size_t)(c->steps * c->repeat) * sizeof *r.results, e);
+    if (ok && rank0)
+        *rank0 = comm_world_first(r.world) == 0;
     for (int64_t i = 0; ok && i < c->steps; i++)
         ok = make_row(&r, i, &rows[i], e);
     comm_world_close(r.world);

@@ -12,5 +12,6 @@ struct run_row {
 
 /* Runs warm-up and steps, every step `repeat` times on the same data, and gives a row a step. Their ranges are warmup#N
  * and step#N, numbered as they run: repeats have numbers of their own. Repeats that differ in
- * any value, or ranks that disagree on parameters or their gradients, are ERR_FAIL. The config was checked. */
-bool run_steps(const struct run_config *c, struct run_row *rows, struct err *e); /* rows[c->steps] */
+ * any value, or ranks that disagree on parameters or their gradients, are ERR_FAIL. The config was checked. All processes of
+ * the run get the rows; *rank0 (may be NULL): this is the one with rank 0. */
+bool run_steps(const struct run_config *c, struct run_row *rows, bool *rank0, struct err *e); /* rows[c->steps] */

@@ -35,7 +35,7 @@ static void run(const struct run_options *o, struct run_row rows[STEPS])
     struct arena a = {0};
     struct run_config c;
     struct err e = {0};
-    assert_ok(run_config_of(o, &c, &a, &e) && run_steps(&c, rows, &e), &e);
+    assert_ok(run_config_of(o, &c, &a, &e) && run_steps(&c, rows, NULL, &e), &e);
     arena_free(&a);
 }
 

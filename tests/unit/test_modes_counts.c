@@ -98,7 +98,7 @@ static void run_and_compare(const struct run_options *o)
     struct err e = {0};
     memset(seen.rank, 0, sizeof seen.rank);
     assert_true(cpscope_activity_subscribe(ACTIVITY_VERSION, note, NULL));
-    bool ok = run_steps(&c, &row, &e);
+    bool ok = run_steps(&c, &row, NULL, &e);
     assert_true(cpscope_activity_subscribe(ACTIVITY_VERSION, NULL, NULL));
     assert_ok(ok, &e);
     for (int rank = 0; rank < c.shape.cp; rank++) {
