@@ -146,6 +146,7 @@ void attn_heads_forward(struct attn_core *c, int ranks, attn_heads_fn *inner)
     h->lse = devpool_floats(kept, h->rows * h->heads);
     h->pool = &pool;
     inner(h);
+    op_round(c->r->stream, c->r->shape->dtype, h->o, attn_o_size(h));
     from_heads(&o, h->o, c->o);
     c->pool = kept;
     devpool_free(&pool);

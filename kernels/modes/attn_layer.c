@@ -13,13 +13,14 @@ void attn_param_size(const struct cp_shape *s, enum attn_param i, int64_t *out, 
     *in = i == ATTN_W_OUT ? s->qheads * s->dv_attn : s->hidden;
 }
 
-/* y = x W^T. */
+/* y = x W^T, rounded to the storage type. */
 static void project(struct cp_rank *r, enum attn_param i, const float *x, const struct layer_tensors *w, float *y)
 {
     int64_t out, in;
     attn_param_size(r->shape, i, &out, &in);
     op_gemm_nt(r->stream,
                &(struct gemm_args){.a = x, .b = w->v[i], .c = y, .m = shape_rows(r->shape), .n = out, .k = in, .lda = in, .ldb = in, .ldc = out});
+    op_round(r->stream, r->shape->dtype, y, shape_rows(r->shape) * out);
 }
 
 /* dx = dy W, added to what is there when `add`; dW += dy^T x. */
@@ -104,6 +105,7 @@ bool attn_forward(const struct attn_form *f, struct cp_rank *r, const struct lay
     project(r, ATTN_W_V, x, w, v);
     dev_range_pop(r->device);
     (r->shape->cp == 1 ? attn_local_forward : f->forward)(c);
+    op_round(r->stream, r->shape->dtype, c->o, attn_o_size(c));
     DEV_RANGE(r->device, RANGE_OUT_PROJ, -1);
     project(r, ATTN_W_OUT, c->o, w, y);
     return true;
@@ -124,12 +126,17 @@ bool attn_backward(struct cp_rank *r, const struct attn_form *f, const struct la
     dev_range_push(r->device, RANGE_OUT_PROJ, -1);
     project_back(r, ATTN_W_OUT, c.o, dy, w, grad, d_o, false);
     dev_range_pop(r->device);
+    op_round(r->stream, r->shape->dtype, d_o, attn_o_size(&c));
     (r->shape->cp == 1 ? attn_local_backward : f->backward)(&c);
+    op_round(r->stream, r->shape->dtype, c.dq, attn_q_size(&c));
+    op_round(r->stream, r->shape->dtype, c.dk, attn_k_size(&c));
+    op_round(r->stream, r->shape->dtype, c.dv, attn_v_size(&c));
     dev_range_push(r->device, RANGE_IN_PROJ, -1);
     project_back(r, ATTN_W_Q, x, c.dq, w, grad, dx, false);
     project_back(r, ATTN_W_K, x, c.dk, w, grad, dx, true);
     project_back(r, ATTN_W_V, x, c.dv, w, grad, dx, true);
     dev_range_pop(r->device);
+    op_round(r->stream, r->shape->dtype, dx, shape_rows(r->shape) * r->shape->hidden);
     devpool_free(&pool);
     return true;
 }

@@ -2,7 +2,8 @@
  *
  *   x --w_q, w_k, w_v--> q, k, v (own rows, all heads) --form--> o (own rows, all heads) --w_out--> y
  *
- * Projections are token-wise and the same in every mode. With one rank every mode is the plain packed attention.
+ * With a narrow storage type q, k, v, o, y and the gradients of all of them are rounded where they are complete; partial
+ * results of a ring, sums of gradients and log-sum-exps stay float. Projections are token-wise and the same in every mode. With one rank every mode is the plain packed attention.
  */
 #pragma once
 #include "kernels/modes/attn_core.h"
