@@ -20,12 +20,13 @@ chunk --conv 0
 chunk --conv 33
 chunk --kheads 0
 chunk --kheads 3
-chunk --route encoded
+chunk --route sideways
 chunk --boundaries sometimes
 chunk --recompute half
-chunk --dtype bf16
+chunk --dtype fp8
+chunk --summary sometimes
 chunk --device cuda
-chunk --comm mpi
+chunk --comm nccl
 chunk --host-cost slow
 chunk --host-cost -5
 chunk --seqs x
@@ -50,7 +51,7 @@ no --mode gdn.replicated_allgather --cp 2
 cpbench expect --mode gdn.replicated_allgather --cp 2 --recompute none
 echo "status $?"
 # Options of modes that are not built are unknown, not ignored.
-for option in --window --qheads --ulysses --attn-mode --summary; do
+for option in --attn-mode --dynamic-cp --machine; do
     cpbench run --mode gdn.chunkwise $option 2 2>&1 | head -n 1
 done
 ls

@@ -1,8 +1,8 @@
-# The modes of the first issue, and what cpbench says of itself.
-cpbench list | grep -E '^(id|gdn\.(chunkwise|headwise\.per_seq|replicated_allgather)),'
+# The GDN modes, and what cpbench says of itself.
+cpbench list | grep -E '^(id|gdn\..*),gdn,|^id,'
 echo "status $?"
 cpbench --version
-cpbench --help | grep -E '^(Usage|  (list|run|expect) )'
+cpbench --help | grep -E '^(Usage|  (list|run|expect|verify|seeds) )'
 cpbench --help > /dev/full
 echo "status $?"
 cpbench
