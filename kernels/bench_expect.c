@@ -44,7 +44,9 @@ static enum status run(int argc, char **argv, struct err *e)
     if (opt_parse(argc, argv, groups,
                   "Prints what one step of a mode shows on every rank: csv what,kind,rank,count,bytes.\v"
                   "comm: the mode's collectives and the bytes that the rank sends. op_sync, wait_sync: host reads by function, "
-                  "operators and waits. flops: floating point operations (projections exactly, core and summary by the formulas of the chunk form). "
+                  "operators and waits. flops: floating point operations (projections and attention exactly, core and summary by the formulas of the "
+                  "chunk form). "
+                  "work: sum of q_len * k_len over the pieces of attention that the rank computes. "
                   "Drawn lengths are those of step 0.",
                   &a, e) &&
         run_config_of(&o, &c, &a, e)) {
