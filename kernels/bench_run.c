@@ -2,6 +2,7 @@
 #include "kernels/bench.h"
 #include "kernels/model/run.h"
 #include "kernels/options.h"
+#include "schemas/launch.h"
 #include "schemas/table.h"
 
 #include <inttypes.h>
@@ -48,7 +49,7 @@ static void print(const struct run_row *rows, int64_t n)
 static void run_and_print(const struct run_options *o, const struct run_config *c, const char *self, struct arena *a, struct err *e)
 {
     struct run_row *rows = arena_array(a, struct run_row, c->steps);
-    if (!strcmp(o->device, "auto"))
+    if (!strcmp(o->device, "auto") && (!strcmp(o->comm, "threads") || launch_env().rank <= 0))
         fprintf(stderr, "%s: --device auto: this build has no GPU backend, running on the cpu\n", self);
     config_announce(c, o->host_cost, o->seqs);
     bool rank0 = false;

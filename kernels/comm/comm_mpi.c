@@ -51,6 +51,7 @@ static const struct mpi_module *load(struct err *e)
     return m;
 }
 
+/* A job of another size is left as by a rank that fails: MPI_Finalize would wait for ranks that may not come. */
 static bool start(struct comm_world *w, const struct mpi_module *m, struct err *e)
 {
     int size = 0;
@@ -60,7 +61,6 @@ static bool start(struct comm_world *w, const struct mpi_module *m, struct err *
     w->local = 1;
     if (size == w->size)
         return true;
-    m->stop();
     return fail(e, ERR_USAGE, "--cp %d: the job has %d process%s; start as many as ranks: mpirun -np %d", w->size, size, size == 1 ? "" : "es",
                 w->size);
 }

@@ -115,5 +115,8 @@ bool ranks_run(int size, bool (*rank_main)(int rank, void *ctx, struct err *e), 
 
 bool ranks_run_here(struct comm_world *w, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e)
 {
-    return run_some(w->first, w->local, rank_main, ctx, e);
+    struct err why = {0};
+    if (run_some(w->first, w->local, rank_main, ctx, &why))
+        return true;
+    return w->local == w->size ? fail(e, why.kind, "%s", why.msg) : fail(e, why.kind, "rank %d: %s", w->first, why.msg);
 }

@@ -1,0 +1,79 @@
+# Ranks as processes: the same bits as ranks as threads; a trace a rank; jobs of the wrong size, ranks that die, a module
+# that is missing.
+command -v mpirun > /dev/null || { echo "no mpirun (openmpi-bin)"; exit 77; }
+[ -f "$BUILD/lib/cpscope/comm_mpi.so" ] || { echo "no comm_mpi.so in this build: no mpicc (libopenmpi-dev)"; exit 77; }
+case ${SAN:-} in *thread*) echo "a thread sanitizer cannot see how MPI orders its threads"; exit 77 ;; esac
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # of MPI's own
+export OMPI_MCA_plm_rsh_agent=false OMPI_MCA_btl_vader_single_copy_mechanism=none TMPDIR=$PWD
+root=
+[ "$(id -u)" != 0 ] || root=--allow-run-as-root
+mpi() { timeout 120 mpirun $root --oversubscribe "$@"; }
+said() { grep -E '^(cpbench|cpscope) ' "$1" | sed -e 's/^\(.*mpi: \).*\(comm_mpi.so\)/\1\2/' | sort -u; } # mpirun has its own to say
+small="--device cpu --layers 2 --steps 2 --tokens 256 --seqs 128,128 --hidden 32"
+values() { cut -d , -f 1,3,4,5,8-; }
+
+for mode in gdn.chunkwise gdn.headwise.per_seq "gdn.replicated_allgather --recompute full" gdn.state_p2p attn.kvag.reorder2; do
+    for cp in 2 4; do
+        o="$small --mode $mode --cp $cp"
+        cpbench run $o | values > threads
+        mpi -np $cp cpbench run $o --comm mpi 2> err | values > mpi
+        echo "$mode cp $cp: $(wc -l < mpi) lines, status ${PIPESTATUS[0]}, $(cmp threads mpi && echo the same bits)"
+        cat err
+    done
+done
+cpbench run $small --mode gdn.chunkwise --cp 1 | values > threads
+mpi -np 1 cpbench run $small --mode gdn.chunkwise --cp 1 --comm mpi | values | cmp - threads && echo "one process: the same bits"
+
+echo "- a trace a rank, and one has rank 0"
+o="$small --mode gdn.chunkwise --comm mpi"
+cpscope record -o 'a-%r.sqlite' -- mpirun $root --oversubscribe -np 2 cpbench run $o --cp 2 > rows 2> err
+wc -l < rows
+ls a-*.sqlite
+mpi -np 2 cpscope record -o b.sqlite -- cpbench run $o --cp 2 > rows 2> err
+wc -l < rows
+ls b*.sqlite | wc -l
+for f in a-0 a-1; do sqlite3 $f.sqlite "SELECT key, value FROM meta WHERE key IN ('rank', 'world', 'comm', 'backend') ORDER BY 1" | tr '\n' ' '; echo; done
+for f in a-?.sqlite b*.sqlite; do cpscope summary $f --format csv | sed 1d | cut -d , -f 1,6,7; done | sort | uniq -c | sed 's/^ *//'
+
+echo "- a job of another size"
+for n in 1 2 6; do
+    mpi -np $n cpbench run $o --cp 4 > rows 2> err
+    echo "status $?, $(wc -l < rows) rows"
+    said err
+done
+cpbench run $o --cp 4
+echo "status $?"
+mpi -np 1 cpbench run $o --cp 2 : -np 1 cpbench run $o --cp 1 > rows 2> err # rank 0 waits for a rank that does not come
+echo "status $?, $(wc -l < rows) rows"
+said err
+
+echo "- a rank that is killed"
+mpi -np 4 sh -c "echo \$\$ > pid.\$OMPI_COMM_WORLD_RANK; exec cpbench run $o --cp 4 --steps 200000" > rows 2> err &
+job=$!
+for i in $(seq 300); do
+    [ -s pid.2 ] && grep -q comm_mpi "/proc/$(cat pid.2)/maps" && break
+    sleep 0.1
+done
+sleep 1
+kill -9 "$(cat pid.2)"
+start=$SECONDS
+wait $job
+echo "status $?, $(wc -l < rows) rows"
+lives() { for r in 0 1 2 3; do kill -0 "$(cat pid.$r)" 2> kill.err && echo "rank $r lives"; done; }
+while [ -n "$(lives)" ] && [ $((SECONDS - start)) -le 30 ]; do sleep 0.1; done
+lives
+[ $((SECONDS - start)) -le 30 ] && echo "all have ended within 30 s"
+tr '\n' ' ' < err | grep -oE 'process rank 2 |signal 9 \(Killed\)'
+
+echo "- no module beside the program, or another's"
+mkdir -p lone/bin
+cp "$BUILD/bin/cpbench" lone/bin
+lone/bin/cpbench run $o --cp 2 > rows 2> err
+echo "status $?"
+said err
+lone/bin/cpbench run $small --mode gdn.chunkwise --cp 2 | wc -l
+mkdir -p lone/lib/cpscope
+echo text > lone/lib/cpscope/comm_mpi.so
+lone/bin/cpbench run $o --cp 2 > rows 2> err
+echo "status $?"
+said err
