@@ -23,7 +23,7 @@ static const struct set {
     struct param_init init;
     int64_t times, n, lengths[LENGTHS_MAX]; /* in a full run lengths are `times` longer */
 } sets[] = {
-    {"straddle", true, {0.005, 0.05}, 4, 3, {48, 112, 96}},
+    {"straddle", true, {0.005, 0.05}, 4, 3, {16, 128, 112}},
     {"empty_slots", true, {0.005, 0.05}, 4, 7, {0, 64, 0, 0, 48, 144, 0}},
     {"unequal", false, {1, 16}, 8, 5, {16, 48, 96, 32, 64}},
     {"one", false, {0.005, 0.05}, 8, 1, {256}},
