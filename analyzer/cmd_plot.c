@@ -1,16 +1,19 @@
 /* cmd_plot.c - cpscope plot KIND FILE... -o OUT.svg|png */
 #include "analyzer/cmd.h"
+#include "analyzer/curves.h"
 #include "analyzer/output.h"
 #include "analyzer/progress.h"
 #include "analyzer/report.h"
+#include "analyzer/report_scaling.h"
 
 #include <stddef.h>
 #include <string.h>
 
 struct args {
     struct opt_list files;
-    const char *kind, *baseline, *path, *ledger;
-    bool quiet, no_progress;
+    struct opt_list columns;
+    const char *kind, *baseline, *path, *ledger, *against;
+    bool logarithmic, quiet, no_progress;
 };
 
 static const struct opt opts[] = {
@@ -18,6 +21,9 @@ static const struct opt opts[] = {
     {OPT_ARGS, "FILE", offsetof(struct args, files)},
     {OPT_TEXT, "baseline", offsetof(struct args, baseline), "the run before: drawn beside, in its own colour", "FILE"},
     {OPT_TEXT, "ledger", offsetof(struct args, ledger), "of syncs: wait (default) or op", "NAME"},
+    {OPT_LIST, "column", offsetof(struct args, columns), "of curves: what to draw (default: loss, grad_norm, reward); may be given again", "NAME"},
+    {OPT_FLAG, "log", offsetof(struct args, logarithmic), "of curves: a logarithmic axis"},
+    {OPT_TEXT, "against", offsetof(struct args, against), "of scaling: ranks or tokens (default: ranks where they differ)", "WHAT"},
     {OPT_TEXT, "output", offsetof(struct args, path), "OUT.svg or OUT.png", "FILE", 'o'},
     {OPT_FLAG, "quiet", offsetof(struct args, quiet), "nothing on standard error but errors", NULL, 'q'},
     {OPT_FLAG, "no-progress", offsetof(struct args, no_progress), "no progress on standard error"},
@@ -27,9 +33,13 @@ static const struct opt opts[] = {
 static const char doc[] =
     "Draw one picture of a trace.\v"
     "KIND: breakdown (compute, exposed communication, copies and idle of each device), syncs (the top sites), timeline (one step, "
-    "streams as lanes).\n\n"
+    "streams as lanes), steps (the time of each step, outliers marked), wait (transfer and waiting in collectives, a bar a rank), curves (csv "
+    "files of cpbench run or train --log: loss, grad_norm, reward, a curve a file), scaling (several recordings: step time and exposed "
+    "communication against ranks or tokens).\n\n"
     "  cpscope plot breakdown run.sqlite -o breakdown.svg\n"
-    "  cpscope plot syncs after.sqlite --baseline before.sqlite --ledger op -o syncs.png";
+    "  cpscope plot syncs after.sqlite --baseline before.sqlite --ledger op -o syncs.png\n"
+    "  cpscope plot curves a1.csv a2.csv b.csv --log -o loss.svg\n"
+    "  cpscope plot scaling cp2.sqlite cp4.sqlite cp8.sqlite -o scaling.svg";
 
 static bool breakdown(struct report *r, const struct args *a, enum plot_format f, struct plot *out, struct err *e)
 {
@@ -59,17 +69,49 @@ static bool timeline(struct report *r, const struct args *a, enum plot_format f,
     return report_plot_timeline(r, &r->after, f, out, &caption, e);
 }
 
+static bool steps(struct report *r, const struct args *a, enum plot_format f, struct plot *out, struct err *e)
+{
+    (void)a;
+    return report_plot_steps(r, f, out, e);
+}
+
+static bool waiting(struct report *r, const struct args *a, enum plot_format f, struct plot *out, struct err *e)
+{
+    (void)a;
+    return report_plot_wait(r, f, out, e);
+}
+
+static bool curves(const struct args *a, const struct trace_opts *to, enum plot_format f, struct arena *arena, struct plot *out, struct err *e)
+{
+    (void)to;
+    return curves_plot(&a->files, &a->columns, a->logarithmic, f, arena, out, e);
+}
+
+static bool scaling(const struct args *a, const struct trace_opts *to, enum plot_format f, struct arena *arena, struct plot *out, struct err *e)
+{
+    return report_plot_scaling(&a->files, a->against, to, f, arena, out, e);
+}
+
+/* A kind draws a report of one run or two, or its files by itself. */
 static const struct kind {
     const char *name;
     bool (*draw)(struct report *r, const struct args *a, enum plot_format f, struct plot *out, struct err *e);
-} kinds[] = {{"breakdown", breakdown}, {"syncs", syncs}, {"timeline", timeline}, {0}};
+    bool (*draw_files)(const struct args *a, const struct trace_opts *to, enum plot_format f, struct arena *arena, struct plot *out, struct err *e);
+} kinds[] = {{"breakdown", breakdown},
+             {"syncs", syncs},
+             {"timeline", timeline},
+             {"steps", steps},
+             {"wait", waiting},
+             {"curves", .draw_files = curves},
+             {"scaling", .draw_files = scaling},
+             {0}};
 
 static const struct kind *kind_find(const char *name, struct err *e)
 {
     for (const struct kind *k = kinds; k->name; k++)
         if (strcmp(k->name, name) == 0)
             return k;
-    fail(e, ERR_USAGE, "%s: no such kind of plot; there are breakdown, syncs, timeline", name);
+    fail(e, ERR_USAGE, "%s: no such kind of plot; there are breakdown, syncs, timeline, steps, wait, curves, scaling", name);
     return NULL;
 }
 
@@ -82,19 +124,35 @@ static bool format_of(const char *path, enum plot_format *f, struct err *e)
     return true;
 }
 
+static bool write_plot(const struct plot *p, const char *path, struct err *e)
+{
+    struct output o = {0};
+    if (!output_open(&o, path, e))
+        return false;
+    fwrite(p->data, 1, p->n, o.f);
+    return output_close(&o, true, e);
+}
+
 static bool draw(const struct kind *k, const struct args *a, const struct trace_opts *to, enum plot_format f, struct err *e)
 {
     struct report r = {0};
     struct plot plot = {0};
-    struct output o = {0};
-    bool ok =
-        report_open(&r, &a->files, a->baseline, to, e) && report_spares(&r, a->path, e) && k->draw(&r, a, f, &plot, e) && output_open(&o, a->path, e);
-    if (ok) {
-        fwrite(plot.data, 1, plot.n, o.f);
-        ok = output_close(&o, true, e);
-    }
+    bool ok = report_open(&r, &a->files, a->baseline, to, e) && report_spares(&r, a->path, e) && k->draw(&r, a, f, &plot, e) &&
+              write_plot(&plot, a->path, e);
     report_close(&r);
     return ok;
+}
+
+static bool draw_files(const struct kind *k, const struct args *a, const struct trace_opts *to, enum plot_format f, struct arena *arena,
+                       struct err *e)
+{
+    struct plot plot = {0};
+    if (a->baseline)
+        return fail(e, ERR_USAGE, "%s takes all its runs as files: leave out --baseline", k->name);
+    for (size_t i = 0; i < a->files.n; i++)
+        if (strcmp(a->files.v[i], a->path) == 0)
+            return fail(e, ERR_USAGE, "%s is an input: say another -o", a->path);
+    return k->draw_files(a, to, f, arena, &plot, e) && write_plot(&plot, a->path, e);
 }
 
 static enum status run(int argc, char **argv, struct err *e)
@@ -108,9 +166,10 @@ static enum status run(int argc, char **argv, struct err *e)
     progress_enable(!a.quiet && !a.no_progress);
     to.quiet = a.quiet;
     const struct kind *k = ok ? kind_find(a.kind, e) : NULL;
-    ok = k && format_of(a.path, &f, e) && draw(k, &a, &to, f, e);
+    ok = k && format_of(a.path, &f, e) && (k->draw ? draw(k, &a, &to, f, e) : draw_files(k, &a, &to, f, &arena, e));
     arena_free(&arena);
     return ok ? STATUS_OK : err_status(e);
 }
 
-const struct cmd cmd_plot = {.name = "plot", .what = "draw a trace: breakdown, syncs, timeline (svg or png)", .run = run};
+const struct cmd cmd_plot = {
+    .name = "plot", .what = "draw a trace: breakdown, syncs, timeline, steps, wait, curves, scaling (svg or png)", .run = run};

@@ -80,6 +80,8 @@ const char *report_sample(struct report *r); /* "1 step of 4 ranks a side": how 
 
 bool report_plot_breakdown(struct report *r, enum plot_format f, struct plot *out, struct err *e);
 bool report_plot_syncs(struct report *r, const struct table *joined, enum plot_format f, struct plot *out, struct err *e);
+bool report_plot_steps(struct report *r, enum plot_format f, struct plot *out, struct err *e);
+bool report_plot_wait(struct report *r, enum plot_format f, struct plot *out, struct err *e);
 /* One step of one side, on an axis that fits the step of either side. */
 bool report_plot_timeline(struct report *r, const struct side *s, enum plot_format f, struct plot *out, const char **caption, struct err *e);
 

@@ -186,3 +186,11 @@ int plot_margin(int so_far, const char *s, int columns)
     int used = glyph_line(s, columns, line, sizeof line) + 2;
     return used > so_far ? used : so_far;
 }
+
+int64_t plot_tic(int64_t range)
+{
+    int64_t tic = 1;
+    for (int k = 0; range / tic >= 12; k++)
+        tic = k % 3 == 1 ? tic / 2 * 5 : tic * 2;
+    return tic;
+}

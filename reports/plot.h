@@ -63,6 +63,57 @@ struct plot_strip {
 
 bool plot_timeline(const struct plot_strip *s, enum plot_format f, struct arena *a, struct plot *out, struct err *e);
 
+/* Step times of a run. outlier: as the table steps says. Sorted by nothing in particular; ranks of a run lie on each other. */
+struct plot_step {
+    int64_t step, ns;
+    bool outlier;
+};
+
+struct plot_steps_run {
+    const char *label;
+    const struct plot_step *v;
+    size_t n;
+    int64_t median_ns;
+};
+
+/* One run or two; of two the first is drawn as "before". */
+bool plot_steps(const struct plot_steps_run *runs, size_t nruns, const char *sample, enum plot_format f, struct arena *a, struct plot *out,
+                struct err *e);
+
+/* Sums over the collectives of a rank. known false: its calls do not match those of the other ranks. */
+struct plot_wait_bar {
+    const char *label;
+    bool known;
+    int64_t wait_ns, transfer_ns;
+};
+
+bool plot_wait(const struct plot_wait_bar *bars, size_t n, const char *sample, enum plot_format f, struct arena *a, struct plot *out, struct err *e);
+
+/* One quantity of one file: n values by step, ascending; one that is not finite is not there. */
+struct plot_curve {
+    const int64_t *step;
+    const double *y;
+    size_t n;
+};
+
+struct plot_curves {
+    const char *const *panels, *const *files; /* names of the quantities, and of the files */
+    size_t npanels, nfiles;
+    const struct plot_curve *v; /* [panel * nfiles + file] */
+    bool logarithmic;           /* the axis of the values; values at or under 0 are then left out, and counted */
+};
+
+bool plot_curves(const struct plot_curves *c, const char *sample, enum plot_format f, struct arena *a, struct plot *out, struct err *e);
+
+/* One recording: x ranks or tokens; times of a step, over all steps of all ranks; exposed_ns -1: not known. */
+struct plot_scale_point {
+    int64_t x, median_ns, low_ns, high_ns, exposed_ns;
+};
+
+/* Points by x, ascending. */
+bool plot_scaling(const struct plot_scale_point *v, size_t n, const char *axis, const char *sample, enum plot_format f, struct arena *a,
+                  struct plot *out, struct err *e);
+
 /* ---- for the files plot_*.c ---- */
 
 /* Runs reports/SCRIPT after `data` (datablocks and settings in gnuplot's language). */
@@ -74,3 +125,6 @@ void plot_label(const char *s, int columns, FILE *out);
 
 /* Columns of the left margin for s, cut to `columns` as above; the larger of that and `so_far`. */
 int plot_margin(int so_far, const char *s, int columns);
+
+/* A step between whole numbers on an axis that is `range` long: 1, 2, 5, 10, 20 ..., so that there are at most 13 of them. */
+int64_t plot_tic(int64_t range);
