@@ -21,6 +21,11 @@ for mode in gdn.chunkwise gdn.headwise.per_seq "gdn.replicated_allgather --recom
         cat err
     done
 done
+# Buffers of several windows: gradients here, keys and values there; the last window is not full.
+for o in "--mode gdn.chunkwise --cp 2 --hidden 320 --tokens 256 --seqs 128,128" "--mode attn.kvag.direct1 --cp 4 --hidden 32 --kvheads 8 --dqk 40 --tokens 4096 --seqs 1024,3072"; do
+    cpbench run --device cpu --layers 2 $o | values > threads
+    mpi -np "$(echo "$o" | sed 's/.*--cp \([0-9]*\).*/\1/')" cpbench run --device cpu --layers 2 $o --comm mpi | values | cmp - threads && echo "large: the same bits"
+done
 cpbench run $small --mode gdn.chunkwise --cp 1 | values > threads
 mpi -np 1 cpbench run $small --mode gdn.chunkwise --cp 1 --comm mpi | values | cmp - threads && echo "one process: the same bits"
 
