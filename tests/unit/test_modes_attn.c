@@ -232,6 +232,35 @@ TEST(the_largest_difference)
     assert_true(worst > 0);
 }
 
+/* ---- narrow storage types: several ranks against one, within the limits of seeds/003 ---- */
+
+static void narrow(enum dtype type, double limit)
+{
+    EACH_MODE(m, OP_ATTN)
+    {
+        struct arena a = {0};
+        struct layer_case c = case_of(&a, pack_of(&a, (const int64_t[]){16, 48, 32}, 3), shapes[2]);
+        int64_t n = c.shape.tokens * c.shape.hidden;
+        c.mode = *m;
+        struct layer_result exact = layer_run(&c, &a);
+        c.shape.dtype = type;
+        struct layer_result want = layer_run(&c, &a);
+        c.shape.cp = 4;
+        c.shape.ulysses = c.shape.window = 2;
+        struct layer_result got = layer_run(&c, &a);
+        assert_true(distance_of(got.out, want.out, n).max_rel_ref <= limit && distance_of(got.dx, want.dx, n).max_rel_ref <= limit);
+        double lost = rel_l2(want.out, exact.out, n); /* something is rounded, and not everything is lost */
+        assert_true(lost > limit / 100 && lost <= limit);
+        arena_free(&a);
+    }
+}
+
+TEST(narrow_types_stay_close)
+{
+    narrow(DTYPE_FP16, 5e-3);
+    narrow(DTYPE_BF16, 2.5e-2);
+}
+
 /* ---- isolation ---- */
 
 static bool same_rows(const struct layer_case *c, const float *x, const float *y, int64_t from, int64_t to)
@@ -335,5 +364,5 @@ TEST(shapes_that_do_not_fit)
 }
 
 UNIT_MAIN(UNIT(one_document_over_all_ranks), UNIT(documents_across_the_cuts), UNIT(empty_slots_change_nothing), UNIT(documents_of_any_length),
-          UNIT(drawn_documents), UNIT(the_largest_difference), UNIT(documents_are_isolated), UNIT(repeats_are_bit_identical),
-          UNIT(shapes_that_do_not_fit))
+          UNIT(drawn_documents), UNIT(the_largest_difference), UNIT(narrow_types_stay_close), UNIT(documents_are_isolated),
+          UNIT(repeats_are_bit_identical), UNIT(shapes_that_do_not_fit))
