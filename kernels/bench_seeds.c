@@ -2,7 +2,8 @@
  *
  * One layer, two ranks, one sequence of 128 tokens, hidden 128, 4 key and 8 value heads of 16: three modes against the whole
  * sequence on one rank, with parameters, inputs and output gradients from seed 1, 2, ... As there, everything is
- * stored in bf16 and accumulated in single precision.
+ * stored in bf16 and accumulated in single precision. A rank's 64 tokens are one chunk of the scan, so outputs may agree to the
+ * bit; gradients do not.
  */
 #include "kernels/bench.h"
 #include "kernels/model/trial.h"
