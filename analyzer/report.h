@@ -12,7 +12,21 @@
 #include "reports/page.h"
 #include "reports/plot.h"
 
-enum report_table { RT_SUMMARY, RT_OPS, RT_WAITS, RT_CLASSES, RT_KERNELS, RT_COMM, RT_IDLE, RT_STEPS, RT_N };
+enum report_table {
+    RT_SUMMARY,
+    RT_OPS,
+    RT_WAITS,
+    RT_CLASSES,
+    RT_KERNELS,
+    RT_COMM,
+    RT_IDLE,
+    RT_STEPS,
+    RT_OP_LINES,
+    RT_WAIT_LINES,
+    RT_WAIT_STACKS,
+    RT_CRITICAL,
+    RT_N
+};
 
 struct side {
     const char *label; /* "before", "after", "this run" */
@@ -46,7 +60,8 @@ struct join {
     size_t order;                                      /* rows go by the larger side of this value, down */
     bool rate;                                         /* values[0] is also given per rank and step */
 };
-extern const struct join join_ops, join_ops_by_api, join_waits, join_classes, join_kernels, join_comm, join_idle;
+extern const struct join join_ops, join_ops_by_api, join_waits, join_classes, join_kernels, join_comm, join_idle, join_op_lines, join_wait_lines,
+    join_wait_stacks, join_critical;
 
 /* *out is initialised here and freed by the caller. False when neither side has the source; *why (of the report) says so. */
 bool report_join(struct report *r, const struct join *j, const char *title, struct table *out, const char **why);

@@ -16,6 +16,10 @@ const struct join join_classes = {RT_CLASSES, {"name"}, {"calls", "total_ns"}, 1
 const struct join join_kernels = {RT_KERNELS, {"name"}, {"calls", "total_ns"}, 1, false};
 const struct join join_comm = {RT_COMM, {"group", "op"}, {"calls", "bytes", "total_ns", "wait_ns", "transfer_ns"}, 2, false};
 const struct join join_idle = {RT_IDLE, {"cause", "site"}, {"gaps", "idle_ns"}, 1, false};
+const struct join join_op_lines = {RT_OP_LINES, {"site", "api"}, {"count", "blocked_ns"}, 0, true};
+const struct join join_wait_lines = {RT_WAIT_LINES, {"site", "api"}, {"count", "blocked_ns", "bubble_ns"}, 1, true};
+const struct join join_wait_stacks = {RT_WAIT_STACKS, {"site"}, {"count", "blocked_ns", "bubble_ns"}, 1, true};
+const struct join join_critical = {RT_CRITICAL, {"kind", "name", "site"}, {"count", "total_ns"}, 1, false};
 
 enum { BEFORE, AFTER };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { TABLES_MOST = 16, ROWS_MOST = 30 };
+enum { TABLES_MOST = 24, ROWS_MOST = 30 };
 
 /* Tables stay with the page until it is written. */
 struct composer {
@@ -33,6 +33,14 @@ static void put_table(struct composer *c, const struct table *t, const char *mor
 {
     if (t)
         page_table(&c->p, t, (struct html_table_opts){.most = ROWS_MOST, .more = arena_printf(&c->arena, more, c->r->after.t.files[0].name)});
+}
+
+/* A joined table that is opened by those who want it. */
+static void folded(struct composer *c, const struct join *j, const char *summary, const char *title, const char *more)
+{
+    page_fold(&c->p, summary);
+    put_table(c, joined(c, j, title), more);
+    page_unfold(&c->p);
 }
 
 /* A plot that cannot be drawn from this trace is a line; one that gnuplot cannot draw ends the report. */
@@ -68,9 +76,12 @@ static bool section_syncs(struct composer *c, const struct table **ops, const st
     put_table(c, *ops, "cpscope syncs --ledger op --format csv %s");
     put_table(c, *waits, "cpscope syncs --format csv %s");
     if (*ops) {
-        page_fold(&c->p, "Op ledger by operator");
-        put_table(c, joined(c, &join_ops_by_api, "Op ledger: by call site and operator"), "cpscope syncs --ledger op --format csv %s");
-        page_unfold(&c->p);
+        folded(c, &join_ops_by_api, "Op ledger by operator", "Op ledger: by call site and operator", "cpscope syncs --ledger op --format csv %s");
+        folded(c, &join_op_lines, "Op ledger by line", "Op ledger: by file and line", "cpscope syncs --ledger op --by line --format csv %s");
+    }
+    if (*waits) {
+        folded(c, &join_wait_lines, "Wait ledger by line", "Wait ledger: by file and line", "cpscope syncs --by line --format csv %s");
+        folded(c, &join_wait_stacks, "Wait ledger by stack", "Wait ledger: by stack, outermost first", "cpscope syncs --by stack --format csv %s");
     }
     return true;
 }
@@ -87,6 +98,8 @@ static bool section_time(struct composer *c, struct err *e)
                  &why, e))
         return false;
     put_table(c, joined(c, &join_idle, "Idle by cause"), "cpscope idle --format csv %s");
+    folded(c, &join_critical, "What the length of the step is made of", "Critical path: the chain of causes, walked back from the end",
+           "cpscope critical --format csv %s");
     page_section(&c->p, "timeline", "One step");
     if (c->r->pair)
         page_text(&c->p, "Both strips have the same scale.");
@@ -124,22 +137,40 @@ static void section_ranks(struct composer *c)
     }
 }
 
-/* Only where there is more to see than the one step of each rank that the summary is about. */
-static void section_steps(struct composer *c)
+/* There is more to see than the one step of each rank that the summary is about. */
+static bool several_steps(const struct side *s)
+{
+    return !s->missing[RT_STEPS] && s->tables[RT_STEPS].nrows > s->t.nranks;
+}
+
+static void steps_table(struct composer *c, const struct side *s)
+{
+    const char *title = arena_printf(&c->arena, "Step by step: %s", s->label);
+    page_fold(&c->p, title);
+    page_table(&c->p, &s->tables[RT_STEPS],
+               (struct html_table_opts){
+                   .most = 4 * ROWS_MOST, .caption = title, .more = arena_printf(&c->arena, "cpscope steps --format csv %s", s->t.files[0].name)});
+    page_unfold(&c->p);
+}
+
+static bool section_steps(struct composer *c, struct err *e)
 {
     struct side *sides[] = {&c->r->before, &c->r->after};
-    for (int i = c->r->pair ? 0 : 1; i < 2; i++) {
-        const struct table *t = &sides[i]->tables[RT_STEPS];
-        if (sides[i]->missing[RT_STEPS] || t->nrows <= sides[i]->t.nranks)
-            continue;
-        const char *title = arena_printf(&c->arena, "Step by step: %s", sides[i]->label);
-        page_fold(&c->p, title);
-        page_table(&c->p, t,
-                   (struct html_table_opts){.most = 4 * ROWS_MOST,
-                                            .caption = title,
-                                            .more = arena_printf(&c->arena, "cpscope steps --format csv %s", sides[i]->t.files[0].name)});
-        page_unfold(&c->p);
-    }
+    struct err why = {0};
+    struct plot plot;
+    if (!several_steps(&c->r->after) && !(c->r->pair && several_steps(&c->r->before)))
+        return true;
+    page_section(&c->p, "steps", "Step by step");
+    bool ok = report_plot_steps(c->r, PLOT_INLINE, &plot, &why);
+    if (!plotted(c, ok, &plot,
+                 "The time of each step, a dash a rank; the dashed line is the median. A box marks an outlier: over 1.6 times the median, per token "
+                 "where the tokens of every step are known.",
+                 &why, e))
+        return false;
+    for (int i = c->r->pair ? 0 : 1; i < 2; i++)
+        if (several_steps(sides[i]))
+            steps_table(c, sides[i]);
+    return true;
 }
 
 static const char *kind_of_numbers(const struct side *s)
@@ -195,7 +226,8 @@ static bool compose(struct composer *c, struct err *e)
         return false;
     section_kernels(c);
     section_ranks(c);
-    section_steps(c);
+    if (!section_steps(c, e))
+        return false;
     section_provenance(c);
     report_verdict(c->r, ops, waits, &c->p);
     return true;

@@ -4,24 +4,32 @@
 #include <string.h>
 
 static const struct source {
-    const char *table, *option, *value; /* the table, and one option of it where it is not the default */
+    const char *table;
+    const char *options[6]; /* of the table, where they are not the default: name, value, name, value ...; a flag has any value */
 } sources[RT_N] = {
     [RT_SUMMARY] = {"summary"},
-    [RT_OPS] = {"syncs", "ledger", "op"},
-    [RT_WAITS] = {"syncs", "ledger", "wait"},
-    [RT_CLASSES] = {"kernels", "by", "class"},
-    [RT_KERNELS] = {"kernels", "by", "short"},
+    [RT_OPS] = {"syncs", {"ledger", "op"}},
+    [RT_WAITS] = {"syncs", {"ledger", "wait"}},
+    [RT_CLASSES] = {"kernels", {"by", "class"}},
+    [RT_KERNELS] = {"kernels", {"by", "short"}},
     [RT_COMM] = {"comm"},
     [RT_IDLE] = {"idle"},
     [RT_STEPS] = {"steps"},
+    [RT_OP_LINES] = {"syncs", {"ledger", "op", "by", "line"}},
+    [RT_WAIT_LINES] = {"syncs", {"by", "line", "no-replay", "yes"}},
+    [RT_WAIT_STACKS] = {"syncs", {"by", "stack", "no-replay", "yes"}},
+    [RT_CRITICAL] = {"critical"},
 };
 
 static void *args_of(const struct table_desc *d, const struct source *s, struct arena *a)
 {
     char *args = d->args_size ? arena_alloc(a, d->args_size) : NULL;
-    for (const struct opt *o = d->opts; args && s->option && o && o->type != OPT_END; o++)
-        if (o->type == OPT_TEXT && strcmp(o->name, s->option) == 0)
-            memcpy(args + o->offset, &s->value, sizeof s->value);
+    for (int k = 0; k < 6 && args && s->options[k]; k += 2)
+        for (const struct opt *o = d->opts; o && o->type != OPT_END; o++)
+            if (o->type == OPT_TEXT && strcmp(o->name, s->options[k]) == 0)
+                memcpy(args + o->offset, &s->options[k + 1], sizeof s->options[k + 1]);
+            else if (o->type == OPT_FLAG && strcmp(o->name, s->options[k]) == 0)
+                memcpy(args + o->offset, &(bool){true}, sizeof(bool));
     return args;
 }
 

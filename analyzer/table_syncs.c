@@ -91,6 +91,18 @@ static bool parse_ledger(const char *text, bool *op, struct err *e)
     return !text || *op || strcmp(text, "wait") == 0 || fail(e, ERR_USAGE, "--ledger %s: not op or wait", text);
 }
 
+/* The calls of the ledger into r->waits; true: with the replay that they are part of. */
+static bool find(const struct trace *t, enum site_by by, bool op, bool no_replay, struct replay *r)
+{
+    if (op)
+        waits_find_ops(t, by, &r->waits);
+    else if (no_replay)
+        waits_find(t, by, &r->waits);
+    else
+        replay_build(t, by, r);
+    return !op && !no_replay;
+}
+
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
 {
     const struct syncs_args *o = args;
@@ -102,9 +114,9 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     struct groups g = {0};
     struct sum *sums = NULL;
     const struct waits *w = &r.waits;
-    op ? waits_find_ops(t, by, &r.waits) : replay_build(t, by, &r);
+    bool replayed = find(t, by, op, o && o->no_replay, &r);
     sum_up(w, &g, &sums);
-    if (!op)
+    if (replayed)
         recover(&r, &g, sums, out);
     for (size_t i = 0; i < g.n; i++)
         fill_row(t, w, g.key[i], &sums[i], op, out);
@@ -121,6 +133,7 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
 static const struct opt opts[] = {
     {OPT_TEXT, "ledger", offsetof(struct syncs_args, ledger), "wait (default): blocking API calls; op: operators that read back", "op|wait"},
     {OPT_TEXT, "by", offsetof(struct syncs_args, by), "sites by function (default), line or stack", "WHAT"},
+    {OPT_FLAG, "no-replay", offsetof(struct syncs_args, no_replay), "recoverable_ns is left out, which is faster"},
     {0},
 };
 

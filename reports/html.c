@@ -41,7 +41,7 @@ static void breakable(const char *s, size_t most, FILE *out)
         }
         s += glyph_next(s, &cp);
         put_char(cp, out);
-        if (*s && cp < 128 && cp && strchr("/:,", (int)cp))
+        if (*s && cp < 128 && cp && strchr("/:,;", (int)cp))
             fputs("<wbr>", out);
     }
 }

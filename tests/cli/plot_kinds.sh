@@ -36,6 +36,10 @@ echo "--- scaling"
 draw scaling scaling four two quick
 cpscope plot scaling four two quick -o p.png && head -c 4 p.png | tail -c 3; echo
 rm -f ./*.svg ./*.png
+echo "--- on the page"
+cpscope report quick --baseline two -o page.html; echo "status $?"
+python3 "$ROOT/tests/browser/read_page.py" page.html "Step by step: after"
+rm page.html
 echo "--- refusals"
 refuse() { cpscope plot "$@"; echo "status $?"; }
 refuse wait two/rank0.json -o x.svg
