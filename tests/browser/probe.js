@@ -52,6 +52,25 @@ const filtering = (win, doc) => {
   say('no filter leaves all', rows.every((r) => r.getClientRects().length));
 };
 
+const zooming = (win, doc) => {
+  const plot = doc.querySelector('#timeline ~ figure .plot');
+  const shape = Array.from(plot.querySelectorAll('polygon')).pop();
+  const before = shape.getAttribute('points');
+  const press = (key) => plot.dispatchEvent(new win.KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  const axis = () => Array.from(plot.querySelectorAll('text'), (t) => t.textContent.trim()).filter((t) => t !== '' && !isNaN(t)).join(' ');
+  say('axis', axis());
+  press('+');
+  say('twice as large', axis());
+  say('drawn anew', shape.getAttribute('points') !== before);
+  press('ArrowRight');
+  say('moved right', axis());
+  press('0');
+  say('all again', axis());
+  say('as before', JSON.stringify(shape.getAttribute('points').match(/[\d.]+/g).map(Number)) === JSON.stringify(before.match(/[\d.]+/g).map(Number)));
+  plot.parentElement.querySelector('.zoom button').click();
+  say('a button zooms', plot.dataset.zoom);
+};
+
 const narrow = (win, doc) => {
   const wide = Array.from(doc.querySelectorAll('body *')).filter((el) => !el.closest('.scroll, .plot, .skip') && el.getBoundingClientRect().right > win.innerWidth + 0.5);
   say('width', win.innerWidth);
@@ -96,6 +115,7 @@ frame(1280, (win, doc) => {
   reading(win, doc);
   sorting(doc);
   filtering(win, doc);
+  zooming(win, doc);
   frame(375, (w, d) => {
     narrow(w, d);
     setTimeout(() => { document.getElementById('out').textContent = lines.join('\n'); document.title = 'done'; }, 0);
