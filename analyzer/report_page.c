@@ -114,13 +114,23 @@ static bool section_time(struct composer *c, struct err *e)
     return true;
 }
 
-static void section_kernels(struct composer *c)
+static bool section_kernels(struct composer *c, struct err *e)
 {
+    struct err why = {0};
+    struct plot plot;
     page_section(&c->p, "kernels", "Kernels");
     put_table(c, joined(c, &join_classes, "By class"), "cpscope kernels --by class --format csv %s");
     put_table(c, joined(c, &join_kernels, "By name"), "cpscope kernels --by short --format csv %s");
     page_section(&c->p, "comm", "Communication");
+    bool ok = report_plot_wait(c->r, PLOT_INLINE, &plot, &why);
+    if ((ok || why.kind != ERR_UNDECIDED) && /* the columns of the table below are empty then, and it says so */
+        !plotted(c, ok, &plot,
+                 "Time in collectives of each rank, summed over calls: transfer is the shortest duration over the ranks of the call, the rest is "
+                 "waiting for the rank that came last.",
+                 &why, e))
+        return false;
     put_table(c, joined(c, &join_comm, "Collectives"), "cpscope comm --format csv %s");
+    return true;
 }
 
 static void section_ranks(struct composer *c)
@@ -224,7 +234,8 @@ static bool compose(struct composer *c, struct err *e)
     page_table(&c->p, headline, (struct html_table_opts){0});
     if (!section_syncs(c, &ops, &waits, e) || !section_time(c, e))
         return false;
-    section_kernels(c);
+    if (!section_kernels(c, e))
+        return false;
     section_ranks(c);
     if (!section_steps(c, e))
         return false;
