@@ -164,8 +164,8 @@ static void put_verdict(const struct page *p, FILE *out)
         const char *class, *word;
     } tones[] = {
         [TONE_NEUTRAL] = {"neutral", "Verdict"},
-        [TONE_GOOD] = {"good", "Verdict: better"},
-        [TONE_BAD] = {"bad", "Verdict: worse"},
+        [TONE_GOOD] = {"good", "Verdict on sync counts: better"},
+        [TONE_BAD] = {"bad", "Verdict on sync counts: worse"},
         [TONE_UNDECIDED] = {"undecided", "No verdict"},
     };
     fprintf(out, "<section class=\"verdict %s\" aria-label=\"Verdict\">\n<p class=\"word\">%s</p>\n<h2>", tones[p->tone].class, tones[p->tone].word);
