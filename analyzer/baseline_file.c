@@ -129,7 +129,8 @@ static bool read_value(struct reading *r, char *text)
     if (m->n == r->cap) {
         r->cap = r->cap ? r->cap * 2 : 16;
         struct measured_key *more = arena_array(&r->b->arena, struct measured_key, r->cap);
-        memcpy(more, m->v, m->n * sizeof *more);
+        if (m->n)
+            memcpy(more, m->v, m->n * sizeof *more);
         m->v = more;
     }
     m->v[m->n++] = k;

@@ -98,10 +98,13 @@ static int64_t call_end(const struct running *x, uint32_t task)
 {
     const struct replay_task *k = &x->r->tasks[task];
     enum change c = change_of(x, task);
+    int64_t start = x->at[2 * task];
+    if (start == unknown) /* a circle was cut here */
+        return k->end;
     if (c == DROP || c == NO_WAIT)
-        return x->at[2 * task];
+        return start;
     if (!k->deps)
-        return x->at[2 * task] + replay_host_span(x->r, x->s, k->queue, k->start, k->end);
+        return start + replay_host_span(x->r, x->s, k->queue, k->start, k->end);
     return follow(x, 2 * task + 1, false);
 }
 
