@@ -108,6 +108,18 @@ static bool read_units(struct reading *r, const char *text)
     return u->n[UNIT_STEPS] > 0 || damaged(r, "units without steps");
 }
 
+static void add_key(struct reading *r, struct measured *m, struct measured_key k)
+{
+    if (m->n == r->cap) {
+        r->cap = r->cap ? r->cap * 2 : 16;
+        struct measured_key *more = arena_array(&r->b->arena, struct measured_key, r->cap);
+        if (m->n)
+            memcpy(more, m->v, m->n * sizeof *more);
+        m->v = more;
+    }
+    m->v[m->n++] = k;
+}
+
 static bool read_value(struct reading *r, char *text)
 {
     if (!r->b->n)
@@ -126,14 +138,7 @@ static bool read_value(struct reading *r, char *text)
     char *key = arena_strdup(&r->b->arena, *end ? end + 1 : end);
     read_key(key);
     k.key = key;
-    if (m->n == r->cap) {
-        r->cap = r->cap ? r->cap * 2 : 16;
-        struct measured_key *more = arena_array(&r->b->arena, struct measured_key, r->cap);
-        if (m->n)
-            memcpy(more, m->v, m->n * sizeof *more);
-        m->v = more;
-    }
-    m->v[m->n++] = k;
+    add_key(r, m, k);
     return true;
 }
 

@@ -149,10 +149,19 @@ TEST(no_name_changes_the_markup)
 
 TEST(a_page_is_complete_and_points_nowhere)
 {
-    static const char *const musts[] = {
-        "<!DOCTYPE html>",      "<html lang=\"en\">", "Content-Security-Policy", "default-src 'none'", "<main",  "name=\"viewport\"",
-        "prefers-color-scheme", "@media print",       "<th scope=\"col\"",       "<th scope=\"row\"",  "61,440", "--before: #",
-        "Verdict on sync counts: worse"};
+    static const char *const musts[] = {"<!DOCTYPE html>",
+                                        "<html lang=\"en\">",
+                                        "Content-Security-Policy",
+                                        "default-src 'none'",
+                                        "<main",
+                                        "name=\"viewport\"",
+                                        "prefers-color-scheme",
+                                        "@media print",
+                                        "<th scope=\"col\"",
+                                        "<th scope=\"row\"",
+                                        "61,440",
+                                        "--before: #",
+                                        "Verdict on sync counts: worse"};
     static const char *const nevers[] = {"http:", "https:", "url(", "@import", "src=", "{{", "fetch(", "XMLHttpRequest", "import("};
     char *html = page_with("n");
     for (size_t i = 0; i < sizeof musts / sizeof *musts; i++)
