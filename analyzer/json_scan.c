@@ -42,7 +42,7 @@ const struct json_key *json_keys_find(const struct json_keys *k, const char *s, 
 {
     for (unsigned h = key_hash(s, n); k->at[h]; h = (h + 1) & 255u) {
         const struct json_key *r = &k->rows[k->at[h] - 1];
-        if (strncmp(r->name, s, n) == 0 && r->name[n] == '\0')
+        if (strlen(r->name) == n && memcmp(r->name, s, n) == 0) /* a key may hold NUL */
             return r;
     }
     return NULL;
