@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # run.sh - builds every fuzz target with clang, runs each for SECONDS_EACH seconds [30] from its seeds, one line a target.
+# RUNS=N stops after N inputs from a fixed seed: the same inputs every time, for CI.
 # A crash leaves its input in the build folder and is printed; make it a case under tests/data/ when it is mended.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -38,7 +39,7 @@ for t in tests/fuzz/fuzz_*.c; do
     mkdir -p "$work/$name" "$build/crashes"
     seeds "$work/$name/seeds" "${name#fuzz_}"
     mkdir -p "$build/corpus/$name"
-    (cd "$work/$name" && "$target" -max_total_time="${SECONDS_EACH:-30}" -timeout=10 -rss_limit_mb=4096 -max_len=65536 -close_fd_mask=1 \
+    (cd "$work/$name" && "$target" ${RUNS:+-runs=$RUNS -seed=1} -max_total_time="${SECONDS_EACH:-30}" -timeout=10 -rss_limit_mb=4096 -max_len=65536 -close_fd_mask=1 \
         -artifact_prefix="$build/crashes/$name-" "$build/corpus/$name" seeds > log 2>&1)
     rc=$?
     runs=$(sed -n 's/^Done \([0-9]*\) runs in.*/\1/p' "$work/$name/log")
