@@ -82,24 +82,38 @@ static uint32_t site_id(struct feed *f, const struct site *s)
 
 static uint32_t detail_sync(struct feed *f, const struct slot *s)
 {
+    const union emit_more *more = slot_more(s);
+    if (more)
+        return tracedata_sync_row(f->d, more->sync);
     if (s->sync_class == SYNC_NONE)
         return 0;
     return tracedata_sync_row(f->d, (struct ev_sync){s->sync_class, s->did_block, s->stream, -1});
 }
 
+static uint32_t detail_kernel(struct feed *f, const struct slot *s)
+{
+    const union emit_more *more = slot_more(s);
+    return more ? tracedata_kernel_row(f->d, more->kernel) : 0;
+}
+
 static uint32_t detail_comm(struct feed *f, const struct slot *s)
 {
+    const union emit_more *more = slot_more(s);
     struct ev_comm c = {.communicator = name_id(f, s->group, -1, false),
                         .function = name_id(f, s->function, -1, false),
                         .peer = s->peer,
                         .group_size = s->group_size,
                         .sequence = s->sequence,
-                        .message_bytes = -1};
+                        .dtype = more ? name_id(f, more->comm.dtype, -1, false) : 0,
+                        .message_bytes = more ? more->comm.message_bytes : -1};
     return tracedata_comm_row(f->d, c);
 }
 
 static uint32_t detail_copy(struct feed *f, const struct slot *s)
 {
+    const union emit_more *more = slot_more(s);
+    if (more)
+        return tracedata_copy_row(f->d, more->copy);
     return s->copy_kind ? tracedata_copy_row(f->d, (struct ev_copy){.kind = s->copy_kind}) : 0;
 }
 
@@ -110,7 +124,8 @@ static uint32_t detail_range(struct feed *f, const struct slot *s)
 }
 
 static uint32_t (*const details[EV_NKINDS])(struct feed *f, const struct slot *s) = {
-    [EV_RUNTIME] = detail_sync, [EV_SYNC] = detail_sync, [EV_COMM] = detail_comm, [EV_MEMCPY] = detail_copy, [EV_RANGE] = detail_range,
+    [EV_RUNTIME] = detail_sync, [EV_SYNC] = detail_sync,   [EV_KERNEL] = detail_kernel, [EV_COMM] = detail_comm,
+    [EV_MEMCPY] = detail_copy,  [EV_MEMSET] = detail_copy, [EV_RANGE] = detail_range,
 };
 
 static void feed_memory(struct feed *f, const struct slot *s)

@@ -160,7 +160,7 @@ void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_
     atomic_signal_fence(memory_order_seq_cst);
     struct ring *g = mine.generation == now ? mine.ring : ring_of_thread(r);
     if (g)
-        ring_put(g, &r->pool, a, as.tid, (uint8_t)as.flavour);
+        ring_put(g, &r->pool, a, as);
     atomic_signal_fence(memory_order_seq_cst);
     mine.busy = false;
 }

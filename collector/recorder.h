@@ -45,10 +45,22 @@ struct recorder *recorder_open(const struct recorder_config *c);
  * interrupted another one is dropped and counted. */
 void recorder_emit(struct recorder *r, const struct activity *a);
 
-/* A report about another thread, or a range of another flavour (enum range_flavour). */
+/* What an event of its kind says beyond struct activity. Texts stay as they are until recorder_close. */
+union emit_more {
+    struct ev_kernel kernel; /* EV_KERNEL */
+    struct ev_copy copy;     /* EV_MEMCPY, EV_MEMSET; the activity's copy_kind is not looked at */
+    struct ev_sync sync;     /* EV_SYNC, EV_RUNTIME; the activity's sync_class, did_block and stream are not looked at */
+    struct {
+        const char *dtype;     /* NULL: not known */
+        int64_t message_bytes; /* -1: not known */
+    } comm;                    /* EV_COMM */
+};
+
+/* A report about another thread, a range of another flavour (enum range_flavour), or one with more to say. */
 struct emit_as {
     int32_t tid; /* 0: the calling thread */
     int32_t flavour;
+    const union emit_more *more; /* copied; NULL: nothing more */
 };
 void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_as as);
 

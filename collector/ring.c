@@ -27,7 +27,7 @@ static bool new_chunk(struct ring *r, struct pool *p)
     return true;
 }
 
-static void fill(struct slot *s, const struct activity *a, int32_t tid, uint8_t flavour)
+static void fill(struct slot *s, const struct activity *a, struct emit_as as)
 {
     *s = (struct slot){.start = a->start,
                        .end = a->end,
@@ -44,14 +44,18 @@ static void fill(struct slot *s, const struct activity *a, int32_t tid, uint8_t 
                        .stream = a->stream,
                        .peer = a->peer,
                        .group_size = a->group_size,
-                       .tid = tid,
+                       .tid = as.tid,
                        .what = a->what,
                        .kind = a->kind,
                        .sync_class = a->sync_class,
                        .copy_kind = a->copy_kind,
-                       .flavour = flavour,
+                       .flavour = (uint8_t)as.flavour,
                        .did_block = a->did_block,
-                       .transient = a->transient};
+                       .transient = a->transient,
+                       .more = as.more != NULL,
+                       .extra = as.more ? sizeof *as.more : 0};
+    if (as.more)
+        memcpy(s + 1, as.more, sizeof *as.more);
 }
 
 /* Moves name and text of a transient event to `to`, which has room for both. */
@@ -75,39 +79,40 @@ static void publish(struct ring *r, size_t need)
 }
 
 /* An event with strings of its own: they stand behind it, or on the heap. */
-static bool put_transient(struct ring *r, struct pool *p, const struct activity *a, int32_t tid, uint8_t flavour)
+static bool put_transient(struct ring *r, struct pool *p, const struct activity *a, struct emit_as as)
 {
+    size_t more = as.more ? sizeof *as.more : 0;
     size_t name = a->name ? strlen(a->name) + 1 : 0, text = a->text ? strlen(a->text) + 1 : 0;
     size_t extra = (name + text + 7) / 8 * 8;
     bool large = extra > STRINGS_IN_CHUNK;
     extra = large ? 0 : extra;
     char *heap = large ? malloc(name + text) : NULL;
-    struct slot *s = large && !heap ? NULL : room_for(r, p, sizeof *s + extra);
+    struct slot *s = large && !heap ? NULL : room_for(r, p, sizeof *s + more + extra);
     if (!s) {
         free(heap);
         return false;
     }
-    fill(s, a, tid, flavour);
-    copy_strings(s, heap ? heap : (char *)(s + 1), name, text);
+    fill(s, a, as);
+    copy_strings(s, heap ? heap : (char *)(s + 1) + more, name, text);
     s->heap = large;
-    s->extra = (uint32_t)extra;
-    publish(r, sizeof *s + extra);
+    s->extra += (uint32_t)extra;
+    publish(r, sizeof *s + s->extra);
     return true;
 }
 
-static bool put_static(struct ring *r, struct pool *p, const struct activity *a, int32_t tid, uint8_t flavour)
+static bool put_static(struct ring *r, struct pool *p, const struct activity *a, struct emit_as as)
 {
-    struct slot *s = room_for(r, p, sizeof *s);
+    struct slot *s = room_for(r, p, sizeof *s + (as.more ? sizeof *as.more : 0));
     if (!s)
         return false;
-    fill(s, a, tid, flavour);
-    publish(r, sizeof *s);
+    fill(s, a, as);
+    publish(r, sizeof *s + s->extra);
     return true;
 }
 
-bool ring_put(struct ring *r, struct pool *p, const struct activity *a, int32_t tid, uint8_t flavour)
+bool ring_put(struct ring *r, struct pool *p, const struct activity *a, struct emit_as as)
 {
-    bool ok = a->transient ? put_transient(r, p, a, tid, flavour) : put_static(r, p, a, tid, flavour);
+    bool ok = a->transient ? put_transient(r, p, a, as) : put_static(r, p, a, as);
     if (!ok)
         count_lost(r);
     return ok;

@@ -4,9 +4,9 @@
  */
 #pragma once
 #include "collector/pool.h"
-#include "schemas/activity.h"
+#include "collector/recorder.h"
 
-/* An event as it waits; the strings of a transient one stand right behind it. */
+/* An event as it waits; right behind it stands a union emit_more when it has one, then the strings of a transient one. */
 struct slot {
     int64_t start, end, correlation, bytes, sequence;
     const char *name, *text, *group, *function;
@@ -17,8 +17,14 @@ struct slot {
     int8_t did_block;
     bool transient;
     bool heap;      /* name and text are one malloc'ed piece, at `name`: too long for a chunk */
-    uint32_t extra; /* bytes of strings behind it, a multiple of 8 */
+    bool more;      /* a union emit_more follows */
+    uint32_t extra; /* bytes behind it, a multiple of 8 */
 };
+
+static inline const union emit_more *slot_more(const struct slot *s)
+{
+    return s->more ? (const union emit_more *)(s + 1) : NULL;
+}
 
 /* FREE -> LIVE by a thread's first event, -> DONE when the thread ends, -> FREE when the writer has read all of it. The next
  * thread goes on where the last one stopped. */
@@ -44,7 +50,7 @@ struct ring {
 };
 
 /* Copies the event in; false: dropped, and counted in r->lost. Of the thread that owns the ring. */
-bool ring_put(struct ring *r, struct pool *p, const struct activity *a, int32_t tid, uint8_t flavour);
+bool ring_put(struct ring *r, struct pool *p, const struct activity *a, struct emit_as as);
 
 /* The next event, NULL when there is none; it stays valid until the next call. Of the writer. */
 const struct slot *ring_next(struct ring *r, struct pool *p);
