@@ -63,6 +63,7 @@ static void begin(struct recorder *r)
     atomic_store(&r->rings, NULL);
     atomic_store(&r->in_signal, 0);
     r->started = r->closing = r->ended = false;
+    r->notes = (struct notes){0};
     r->pool = (struct pool){0};
     atomic_store(&r->generation, atomic_fetch_add(&generations, 1) + 1);
 }
@@ -212,6 +213,22 @@ void recorder_degraded(struct recorder *r, const char *reason)
     if (fresh)
         recorder_say(reason);
     errno = saved;
+}
+
+void recorder_lost(struct recorder *r, const char *reason, int64_t count, int64_t start, int64_t end)
+{
+    pthread_mutex_lock(&r->lock);
+    notes_lost(&r->notes, reason, count, start, end);
+    atomic_fetch_add(&r->news, 1);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void recorder_clock_pair(struct recorder *r, const char *clock, const int64_t reading[3])
+{
+    pthread_mutex_lock(&r->lock);
+    notes_clock(&r->notes, clock, reading);
+    atomic_fetch_add(&r->news, 1);
+    pthread_mutex_unlock(&r->lock);
 }
 
 /* Waits for the writer, but not for ever: a program that ends inside a signal handler may hold what the writer needs. */

@@ -70,6 +70,12 @@ void recorder_meta(struct recorder *r, const char *key, const char *value);
 /* Something that is missing in the trace, and why, with the cure: added to meta "degraded", and said once on stderr. */
 void recorder_degraded(struct recorder *r, const char *reason);
 
+/* Records that are missing, added up by reason (static text); the interval in absolute ns of clock_now(). */
+void recorder_lost(struct recorder *r, const char *reason, int64_t count, int64_t start, int64_t end);
+
+/* A reading of another clock (static name) between two of ours, absolute ns. */
+void recorder_clock_pair(struct recorder *r, const char *clock, const int64_t reading[3]);
+
 /* Stops every further event, writes what is there and finishes the file; waits for that. A thread that still emits does no
  * harm. */
 void recorder_close(struct recorder *r);

@@ -1,5 +1,6 @@
 /* recorder_parts.h - what recorder.c (the emitting threads) and writer.c (the writer thread) share. */
 #pragma once
+#include "collector/notes.h"
 #include "collector/recorder.h"
 #include "collector/ring.h"
 #include "schemas/launch.h"
@@ -30,7 +31,8 @@ struct recorder {
     struct fact facts[FACTS_MAX];
     size_t nfacts;
     char degraded[DEGRADED_MAX];
-    _Atomic uint32_t news; /* counts changes of facts and degraded */
+    struct notes notes;
+    _Atomic uint32_t news; /* counts changes of facts, degraded and notes */
     bool started, closing, ended;
     pthread_t thread;
 

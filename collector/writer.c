@@ -30,7 +30,8 @@ struct writer {
     uint32_t news;          /* r->news as written */
     size_t memory;          /* d.nmemory, as written */
     int64_t committed, facts_at, checked;
-    bool losing; /* events were dropped since the last look as well */
+    bool losing; /* events were dropped since the last look as well: */
+    size_t loss; /* the row that says so */
     bool broken; /* the file cannot be written any more */
     int64_t threads;
 };
@@ -109,6 +110,7 @@ static void facts(struct writer *w, int64_t now)
         tracedata_meta(&w->d, r->facts[i].key, r->facts[i].value);
     if (*r->degraded)
         tracedata_meta(&w->d, "degraded", r->degraded);
+    notes_feed(&r->notes, &w->d);
     release(&r->lock);
 }
 
@@ -201,11 +203,13 @@ static void count_losses(struct writer *w)
         g->lost_seen = seen;
     }
     if (lost && w->losing) {
-        d->loss[d->nloss - 1].count += lost;
-        d->loss[d->nloss - 1].end = now - d->t0;
-    } else if (lost)
+        d->loss[w->loss].count += lost;
+        d->loss[w->loss].end = now - d->t0;
+    } else if (lost) {
+        w->loss = d->nloss;
         tracedata_loss(d, "events dropped: the writer could not keep up and the memory for waiting events was full", lost, w->checked - d->t0,
                        now - d->t0);
+    }
     if (lost)
         atomic_fetch_add(&r->news, 1);
     atomic_fetch_add(&r->lost, lost);
