@@ -154,4 +154,4 @@ void dev_op_begin(struct device *d, const char *name, const struct site *site);
 void dev_op_end(struct device *d);
 
 /* Ends the program with a line and status 3; `bytes` is what was wanted. */
-_Noreturn void dev_out_of_memory(const struct device *d, size_t bytes);
+__attribute__((noreturn)) void dev_out_of_memory(const struct device *d, size_t bytes);

@@ -1,30 +1,5 @@
-/* elementwise.c - one loop each. */
-#include "kernels/ops/elementwise.h"
-#include "kernels/ops/hot.h"
-
-HOT void elementwise_add_cpu(const struct elementwise_args *a)
-{
-    for (int64_t i = 0; i < a->n; i++)
-        a->y[i] = a->x[i] + a->z[i];
-}
-
-HOT void elementwise_axpy_cpu(const struct elementwise_args *a)
-{
-    for (int64_t i = 0; i < a->n; i++)
-        a->y[i] += a->alpha * a->x[i];
-}
-
-HOT void elementwise_scale_cpu(const struct elementwise_args *a)
-{
-    for (int64_t i = 0; i < a->n; i++)
-        a->y[i] = a->alpha * a->x[i];
-}
-
-HOT void elementwise_fill_cpu(const struct elementwise_args *a)
-{
-    for (int64_t i = 0; i < a->n; i++)
-        a->y[i] = a->alpha;
-}
+/* elementwise.c - bodies of one line (elementwise_body.h) and a sum. */
+#include "kernels/ops/elementwise_body.h"
 
 /* FLOPS and BYTES are per element. */
 #define ELEMENTWISE(NAME, FLOPS, BYTES)                                                                                                              \

@@ -2,22 +2,27 @@
  *
  * HOT compiles a function for AVX-512, AVX2 and the baseline; the loader picks one. No contraction and no reordering is
  * allowed, so all of them give the same bits. It is nothing under sanitizers, whose code cannot run before the loader has
- * picked, and with clang, whose clones cannot be called from other files.
+ * picked, with clang, whose clones cannot be called from other files, and with nvcc.
  */
 #pragma once
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && !defined(__SANITIZE_ADDRESS__) &&                     \
+    !defined(__SANITIZE_THREAD__)
 /* gcc's -O2 leaves loops of unknown length alone, unless it is told to count the cost. */
 #define HOT __attribute__((target_clones("avx512f", "avx2", "default"), optimize("vect-cost-model=dynamic")))
 #else
 #define HOT
 #endif
 
-/* Must become part of the HOT function around it: a call would be to baseline code. */
+/* Must become part of the HOT function around it: a call would be to baseline code. On a GPU it is device code. */
+#ifdef __CUDACC__
+#define HOT_INLINE static __device__ __forceinline__
+#else
 #define HOT_INLINE static inline __attribute__((always_inline))
+#endif
 
 /* e^x within 2 ulp for -87 <= x <= 88; 0 below, e^88 above. Branch-free: x = n ln 2 + r with |r| <= ln 2 / 2, the series
  * of e^r to r^7 (the rest is under 6e-9), times 2^n by its exponent bits. */
