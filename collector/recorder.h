@@ -61,6 +61,7 @@ struct emit_as {
     int32_t tid; /* 0: the calling thread */
     int32_t flavour;
     const union emit_more *more; /* copied; NULL: nothing more */
+    uint32_t stack;              /* of a host wait: from stack_capture() (stack.h); 0: none */
 };
 void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_as as);
 

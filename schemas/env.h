@@ -5,4 +5,13 @@
 #define ENV_FORCE "CPSCOPE_FORCE"                     /* a time (epoch ns): a file last written before it is replaced */
 #define ENV_KINDS "CPSCOPE_KINDS"                     /* comma-separated event kinds (events.def); unset = all */
 #define ENV_STACK_THRESHOLD "CPSCOPE_STACK_THRESHOLD" /* ns; stacks of host waits at least this long */
+#define ENV_NO_PYTHON "CPSCOPE_NO_PYTHON"             /* 1: no Python frames in stacks */
+#define ENV_LITE "CPSCOPE_LITE"                       /* 1: host waits, collectives and ranges only */
+#define ENV_YIELD "CPSCOPE_YIELD"                     /* 1: leave CUPTI to the program's own profiler */
+#define ENV_DELAY "CPSCOPE_DELAY"                     /* ns after the start of the process before which nothing is kept */
+#define ENV_DURATION "CPSCOPE_DURATION"               /* ns after that, when recording stops */
+#define ENV_RANGE "CPSCOPE_RANGE"                     /* expression: record inside ranges of such names only */
+#define ENV_STEPS "CPSCOPE_STEPS"                     /* N or A:B: record inside these steps only */
+#define ENV_MAX_SIZE "CPSCOPE_MAX_SIZE"               /* bytes of the file at which recording stops */
+#define ENV_CONTROL "CPSCOPE_CONTROL"                 /* file pattern of a socket that starts and stops the recording */
 #define ENV_COMMAND "CPSCOPE_COMMAND"                 /* the command line, secrets masked, for meta */
