@@ -42,8 +42,19 @@ struct cuda_kernel {
  * aligned, not cleared. NULL, with c->error set: out of memory; the launcher returns. */
 extern "C" void *cuda_scratch(struct cuda_call *c, size_t bytes);
 
-/* The one way to launch, so that a stand-in can take its place: CUDA_LAUNCH(gpu::f, grid, block, shared bytes, c, args ...). */
+/* Every .cu is also compiled by a plain C++ compiler against the stand-in tests/fake/cuda (CUDA_STANDIN is defined), which runs
+ * grids thread by thread so that tests need no GPU. It knows threadIdx and the like, __shared__, __syncthreads, __syncwarp,
+ * shuffles, ballots, atomicAdd, the math functions, sgemm; not PTX, wmma or cooperative groups: code with these stands
+ * beside a plain version, under #ifndef CUDA_STANDIN. The two macros below exist for its sake and are the only way to
+ * launch and to get dynamic shared memory. */
+#ifndef CUDA_STANDIN
+/* CUDA_LAUNCH(gpu::f, grid, block, bytes of dynamic shared memory, c, args ...) */
 #define CUDA_LAUNCH(FUNCTION, GRID, BLOCK, SHARED, CALL, ...) FUNCTION<<<(GRID), (BLOCK), (SHARED), (CALL)->stream>>>(__VA_ARGS__)
+/* In a kernel: TYPE *NAME is the block's dynamic shared memory, 128-byte aligned. */
+#define CUDA_SHARED(TYPE, NAME)                                                                                                                      \
+    extern __shared__ __align__(128) unsigned char cuda_shared_bytes[];                                                                              \
+    TYPE *NAME = (TYPE *)(void *)cuda_shared_bytes
+#endif
 /* The same for more than 48 KiB of dynamic shared memory (an H100's or A100's kernels may have 227 or 163 KiB). */
 #define CUDA_LAUNCH_LARGE(FUNCTION, GRID, BLOCK, SHARED, CALL, ...)                                                                                  \
     do {                                                                                                                                             \
