@@ -34,6 +34,7 @@ struct comm_ops {
     /* Enqueues; `a` is the comm event, ready for dev_enqueue_comm. */
     void (*enqueue)(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x);
     void (*barrier)(struct comm *c);
+    bool parts; /* knows groups of some of the ranks: struct comm's part; else that is all of them */
 };
 
 struct comm_backend {
@@ -55,7 +56,8 @@ struct comm_world {
 struct comm {
     struct comm_world *world;
     const char *group;
-    int rank;
+    struct comm_part part;
+    int rank;                           /* in the part */
     int64_t sequence;                   /* of the next collective */
     const char *names[COMM_NFUNCTIONS]; /* "cp_all_gather" ..., made at first use */
     void *impl;

@@ -1,6 +1,7 @@
 /* comm.c - collectives as mode code calls them: event name, sequence number and bytes sent; then the backend enqueues. */
 #include "kernels/comm/backend.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,20 +72,32 @@ bool comm_world_broken(const struct comm_world *w)
     return atomic_load(&w->broken);
 }
 
-struct comm *comm_open(struct comm_world *w, int rank, const char *group, struct err *e)
+struct comm *comm_open_part(struct comm_world *w, int rank, const char *group, struct comm_part part, struct err *e)
 {
+    int number = (rank - part.first) / part.stride;
     struct comm *c = calloc(1, sizeof *c);
+    assert(number >= 0 && number < part.size && part.first + number * part.stride == rank && "a rank opens a part that holds it");
     if (!c) {
         fail(e, ERR_FAIL, "communicator %s: out of memory", group);
         return NULL;
     }
-    *c = (struct comm){.world = w, .group = group, .rank = rank};
+    if (part.size != w->size && !w->backend->ops->parts) {
+        free(c);
+        fail(e, ERR_FAIL, "communicator %s: groups of %d of %d ranks are not built for it", w->backend->name, part.size, w->size);
+        return NULL;
+    }
+    *c = (struct comm){.world = w, .group = group, .part = part, .rank = number};
     ranks_use_world(w);
     if (!w->backend->ops->open(c, e)) {
         free(c);
         return NULL;
     }
     return c;
+}
+
+struct comm *comm_open(struct comm_world *w, int rank, const char *group, struct err *e)
+{
+    return comm_open_part(w, rank, group, (struct comm_part){0, 1, w->size}, e);
 }
 
 void comm_close(struct comm *c)
@@ -101,7 +114,7 @@ int comm_rank(const struct comm *c)
 
 int comm_size(const struct comm *c)
 {
-    return c->world->size;
+    return c->part.size;
 }
 
 void comm_barrier(struct comm *c)

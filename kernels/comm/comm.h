@@ -30,6 +30,13 @@ void comm_world_abort(struct comm_world *w);
 bool comm_world_broken(const struct comm_world *w);
 
 struct comm *comm_open(struct comm_world *w, int rank, const char *group, struct err *e);
+/* The ranks first, first + stride, ... of a world, `size` of them. */
+struct comm_part {
+    int first, stride, size;
+};
+/* A group of some of the ranks, in which this one has the number comm_rank(). Collective over the world: every rank opens the
+ * part that holds it, parts of one name, stride and size at a time. ERR_FAIL where the backend has groups of all ranks only. */
+struct comm *comm_open_part(struct comm_world *w, int rank, const char *group, struct comm_part part, struct err *e);
 void comm_close(struct comm *c); /* what is enqueued still runs; NULL is fine */
 
 int comm_rank(const struct comm *c);

@@ -61,8 +61,8 @@ static bool start(struct comm_world *w, const struct mpi_module *m, struct err *
     w->local = 1;
     if (size == w->size)
         return true;
-    return fail(e, ERR_USAGE, "--cp %d: the job has %d process%s; start as many as ranks: mpirun -np %d", w->size, size, size == 1 ? "" : "es",
-                w->size);
+    return fail(e, ERR_USAGE, "the run has %d ranks (--cp x --tp), the job %d process%s; start as many as ranks: mpirun -np %d", w->size, size,
+                size == 1 ? "" : "es", w->size);
 }
 
 static bool world_open(struct comm_world *w, struct err *e)
@@ -73,7 +73,7 @@ static bool world_open(struct comm_world *w, struct err *e)
     struct job *j = malloc(sizeof *j);
     if (!j)
         return fail(e, ERR_FAIL, "communicator mpi: out of memory");
-    *j = (struct job){m, m->open(&w->broken)};
+    *j = (struct job){m, m->open(&w->broken, (struct comm_part){0, 1, w->size})};
     w->impl = j;
     if (j->all)
         return true;
@@ -105,7 +105,7 @@ static bool world_share(struct comm_world *w, void *rows, size_t bytes)
 static bool open_member(struct comm *c, struct err *e)
 {
     const struct job *j = c->world->impl;
-    c->impl = j->module->open(&c->world->broken);
+    c->impl = j->module->open(&c->world->broken, c->part);
     return c->impl || fail(e, ERR_FAIL, "communicator %s: out of memory, or another rank has failed", c->group);
 }
 
@@ -133,7 +133,7 @@ static void run(void *args)
 static void enqueue(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x)
 {
     const struct job *j = c->world->impl;
-    dev_enqueue_comm(s, a, run, &(struct task){j->module, c->impl, c->world->size, *x}, sizeof(struct task));
+    dev_enqueue_comm(s, a, run, &(struct task){j->module, c->impl, c->part.size, *x}, sizeof(struct task));
 }
 
 static void barrier(struct comm *c)
@@ -157,6 +157,7 @@ static const struct comm_ops ops = {
     .close = close_member,
     .enqueue = enqueue,
     .barrier = barrier,
+    .parts = true,
 };
 
 const struct comm_backend comm_mpi = {

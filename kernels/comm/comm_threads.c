@@ -35,7 +35,8 @@ enum { GATE_POSTED, GATE_REDUCED, GATE_LEFT, GATE_HOST, NGATES };
 struct group { /* what the ranks of one communicator share */
     struct group *next;
     const char *name;
-    bool *opened; /* by rank */
+    struct comm_part part;
+    bool *opened; /* by rank, as all below: the number in the part */
     struct gate gates[NGATES];
     const struct collective **posts; /* by rank; valid between the gates */
     struct mailbox *boxes;           /* [from][to] */
@@ -303,12 +304,14 @@ static void world_abort(struct comm_world *w)
     pthread_mutex_unlock(&sh->lock);
 }
 
-static struct group *group_new(const char *name, int size)
+static struct group *group_new(const char *name, struct comm_part part)
 {
+    int size = part.size;
     struct group *g = calloc(1, sizeof *g);
     if (!g)
         return NULL;
     g->name = name;
+    g->part = part;
     g->opened = calloc((size_t)size, sizeof *g->opened);
     g->posts = calloc((size_t)size, sizeof *g->posts);
     g->boxes = calloc((size_t)size * (size_t)size, sizeof *g->boxes);
@@ -319,16 +322,21 @@ static struct group *group_new(const char *name, int size)
     return NULL;
 }
 
-/* The first group of that name which this rank has not opened yet; a new one if there is none. Called under the lock. */
-static struct group *join(struct shared *sh, const char *name, int rank, int size)
+static bool is_group(const struct group *g, const struct comm *c)
+{
+    return strcmp(g->name, c->group) == 0 && g->part.first == c->part.first && g->part.stride == c->part.stride && g->part.size == c->part.size;
+}
+
+/* The first group of that name and part which this rank has not opened yet; a new one if there is none. Called under the lock. */
+static struct group *join(struct shared *sh, const struct comm *c)
 {
     struct group **link = &sh->groups;
-    while (*link && (strcmp((*link)->name, name) != 0 || (*link)->opened[rank]))
+    while (*link && (!is_group(*link, c) || (*link)->opened[c->rank]))
         link = &(*link)->next;
-    if (!*link && (*link = group_new(name, size)) != NULL && sh->broken)
+    if (!*link && (*link = group_new(c->group, c->part)) != NULL && sh->broken)
         group_break(*link);
     if (*link)
-        (*link)->opened[rank] = true;
+        (*link)->opened[c->rank] = true;
     return *link;
 }
 
@@ -337,7 +345,7 @@ static bool open_member(struct comm *c, struct err *e)
     struct shared *sh = c->world->impl;
     struct member *m = calloc(1, sizeof *m);
     pthread_mutex_lock(&sh->lock);
-    struct group *g = m ? join(sh, c->group, c->rank, c->world->size) : NULL;
+    struct group *g = m ? join(sh, c) : NULL;
     pthread_mutex_unlock(&sh->lock);
     if (!g) {
         free(m);
@@ -345,7 +353,7 @@ static bool open_member(struct comm *c, struct err *e)
     }
     m->group = g;
     m->rank = c->rank;
-    m->size = c->world->size;
+    m->size = c->part.size;
     atomic_store(&m->users, 1);
     c->impl = m;
     return true;
@@ -364,6 +372,7 @@ static const struct comm_ops ops = {
     .close = close_member,
     .enqueue = enqueue,
     .barrier = barrier,
+    .parts = true,
 };
 
 const struct comm_backend comm_threads = {

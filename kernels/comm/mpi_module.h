@@ -10,15 +10,16 @@
 
 #define MPI_MODULE_SYMBOL "cpbench_comm_mpi"
 
-struct mpi_handle; /* this rank's end of one group: all ranks of the program */
+struct mpi_handle; /* this rank's end of one group */
 
 struct mpi_module {
     const char *version; /* of the program that it was built with */
     /* Starts MPI, once in a process. NULL, or what is wrong: static. */
     const char *(*start)(int *rank, int *size);
     void (*stop)(void); /* collective; frees all handles */
-    /* Collective. NULL: out of memory, or broken meanwhile. Lives until stop(). */
-    struct mpi_handle *(*open)(const atomic_bool *broken);
+    /* A group of the ranks of `part`. Collective over all ranks of the program. NULL: out of memory, or broken meanwhile. Lives until
+     * stop(). */
+    struct mpi_handle *(*open)(const atomic_bool *broken, struct comm_part part);
     bool (*transfer)(struct mpi_handle *h, const struct collective *x);
     bool (*barrier)(struct mpi_handle *h);
 };

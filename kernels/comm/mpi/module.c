@@ -20,8 +20,9 @@
 
 struct mpi_handle {
     struct mpi_handle *next;
-    MPI_Comm comm;
-    int rank, size;
+    MPI_Comm comm; /* of all ranks, a context of this group's own */
+    struct comm_part part;
+    int rank, size; /* in the part */
     const atomic_bool *broken;
 };
 
@@ -81,6 +82,12 @@ static MPI_Request *request(struct batch *b)
     return &b->requests[b->n++];
 }
 
+/* MPI's number of a rank of the group. */
+static int peer(const struct batch *b, int rank)
+{
+    return b->h->part.first + rank * b->h->part.stride;
+}
+
 static int piece(int64_t left)
 {
     return (int)(left < PIECE_MAX ? left : PIECE_MAX);
@@ -91,7 +98,7 @@ static void post_send(struct batch *b, int to, const void *data, int64_t bytes)
     for (int64_t at = 0; at < bytes; at += PIECE_MAX) {
         MPI_Request *r = request(b);
         if (r)
-            MPI_Isend((const unsigned char *)data + at, piece(bytes - at), MPI_BYTE, to, b->tag, b->h->comm, r);
+            MPI_Isend((const unsigned char *)data + at, piece(bytes - at), MPI_BYTE, peer(b, to), b->tag, b->h->comm, r);
     }
 }
 
@@ -100,7 +107,7 @@ static void post_recv(struct batch *b, int from, void *data, int64_t bytes)
     for (int64_t at = 0; at < bytes; at += PIECE_MAX) {
         MPI_Request *r = request(b);
         if (r)
-            MPI_Irecv((unsigned char *)data + at, piece(bytes - at), MPI_BYTE, from, b->tag, b->h->comm, r);
+            MPI_Irecv((unsigned char *)data + at, piece(bytes - at), MPI_BYTE, peer(b, from), b->tag, b->h->comm, r);
     }
 }
 
@@ -287,13 +294,13 @@ static bool transfer(struct mpi_handle *h, const struct collective *x)
     return ok;
 }
 
+/* A byte from everybody. */
 static bool barrier(struct mpi_handle *h)
 {
-    MPI_Request r;
-    pthread_mutex_lock(&turn);
-    MPI_Ibarrier(h->comm, &r);
-    pthread_mutex_unlock(&turn);
-    return finish(h, &r, 1);
+    unsigned char mine = 0, *all = calloc((size_t)h->size, 1);
+    bool ok = all && transfer(h, &(struct collective){COMM_ALL_GATHER, COMM_BYTE, &mine, all, 1, NULL});
+    free(all);
+    return ok;
 }
 
 /* ---- life ---- */
@@ -324,7 +331,7 @@ static void stop(void)
     MPI_Finalize();
 }
 
-static struct mpi_handle *open_handle(const atomic_bool *broken)
+static struct mpi_handle *open_handle(const atomic_bool *broken, struct comm_part part)
 {
     struct mpi_handle *h = calloc(1, sizeof *h);
     MPI_Request r;
@@ -333,7 +340,9 @@ static struct mpi_handle *open_handle(const atomic_bool *broken)
     h->broken = broken;
     pthread_mutex_lock(&turn);
     MPI_Comm_rank(MPI_COMM_WORLD, &h->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &h->size);
+    h->part = part;
+    h->rank = (h->rank - part.first) / part.stride;
+    h->size = part.size;
     MPI_Comm_idup(MPI_COMM_WORLD, &h->comm, &r);
     h->next = handles;
     handles = h;
