@@ -26,6 +26,12 @@ struct finder {
     struct arena arena;
 };
 
+const char *op_class_name(enum op_class c)
+{
+    static const char *const names[] = {"", "item", "is_nonzero", "nonzero"};
+    return (unsigned)c < sizeof names / sizeof *names ? names[c] : "";
+}
+
 static void find_pageable(struct finder *x)
 {
     const struct tracedata *d = &x->f->d;

@@ -11,6 +11,7 @@
  */
 #pragma once
 #include "analyzer/sites.h"
+#include "schemas/waitapi.h"
 
 struct wait {
     uint32_t event;                          /* number in the file's d.ev */
@@ -35,12 +36,6 @@ struct waits {
     struct intern names;
     bool recorded; /* some file records such calls: none found means none there */
 };
-
-/* The blocking class of a host call's name and of the memory it touches: the one place. SYNC_NONE: does not block the
- * host. `pageable`: the copy it started touches pageable host memory. */
-enum sync_class wait_class(const char *api, bool pageable);
-/* The API's own name in a row's name, *n characters: without a "AscendCL@" before and a _vNNNN behind. */
-const char *wait_api(const char *name, size_t *n);
 
 void waits_find(const struct trace *t, enum site_by by, struct waits *w);     /* wait ledger */
 void waits_find_all(const struct trace *t, enum site_by by, struct waits *w); /* with the calls outside the window, which cost nothing */

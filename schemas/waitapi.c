@@ -1,8 +1,5 @@
-/* waitapi.c - which API calls block the host: the one list.
- *
- * By name and memory kind, never by duration. cudaStreamWaitEvent makes the device wait, not the host; queries poll.
- */
-#include "analyzer/waits.h"
+/* waitapi.c - see waitapi.h. */
+#include "schemas/waitapi.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -93,10 +90,4 @@ enum sync_class wait_class(const char *api, bool pageable)
         if (fits(&rules[i], name, n))
             return !rules[i].pageable_only || pageable ? rules[i].class : SYNC_NONE;
     return SYNC_NONE;
-}
-
-const char *op_class_name(enum op_class c)
-{
-    static const char *const names[] = {"", "item", "is_nonzero", "nonzero"};
-    return (unsigned)c < sizeof names / sizeof *names ? names[c] : "";
 }
