@@ -39,7 +39,7 @@ src_kernels   := $(filter-out kernels/bench.c,$(call sources,kernels $(kfolders)
 src_collector := $(filter-out $(if $(nvtx),,collector/source_nvtx.c),$(call sources,collector))
 gen_analyzer  := cmds importers table_descs exporters
 gen_reports   := renderers assets
-gen_kernels   := modes bench_cmds device_backends comm_backends vector_forms
+gen_kernels   := modes bench_cmds device_backends comm_backends vector_forms machines
 gen_collector := event_sources
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -82,6 +82,13 @@ asym    = asset_$(subst -,_,$(subst .,_,$(notdir $(1))))
 $(BUILD)/gen/assets.c: $(assets) Makefile FORCE
 	@mkdir -p $(@D); { echo '#include "reports/asset.h"'; $(foreach f,$(assets),$(call cstring,$(call asym,$(f)),$(f));) \
 	  echo 'const struct asset assets[] = {'; $(foreach f,$(assets),echo '{"$(notdir $(f))", $(call asym,$(f))},';) echo '{0}};'; } > $@.new; $(if_new)
+
+# kernels/machines/NAME -> the machines that cpbench carries
+machines := $(sort $(wildcard kernels/machines/*))
+msym      = machine_$(subst -,_,$(subst .,_,$(notdir $(1))))
+$(BUILD)/gen/machines.c: $(machines) Makefile FORCE
+	@mkdir -p $(@D); { echo '#include "kernels/device/machine.h"'; $(foreach f,$(machines),$(call cstring,$(call msym,$(f)),$(f));) \
+	  echo 'const struct machine_file machine_files[] = {'; $(foreach f,$(machines),echo '{"$(notdir $(f))", $(call msym,$(f))},';) echo '{0}};'; } > $@.new; $(if_new)
 
 # ---- compile ----
 # Links depend on the list of sources and objects on the flags, so that a new or deleted file or flag rebuilds what it must.

@@ -5,9 +5,21 @@
 
 static activity_subscribe_fn *subscribe;
 
+/* Virtual time starts where the recording does. */
+static void emit_modelled(struct recorder *r, const struct activity *a)
+{
+    struct activity here = *a;
+    here.start += recorder_epoch(r);
+    here.end += recorder_epoch(r);
+    recorder_emit_as(r, &here, (struct emit_as){.tid = a->thread, .flavour = a->kind == EV_RANGE && a->text ? RANGE_MARK : RANGE_PUSH_POP});
+}
+
 static void on_activity(void *recorder, const struct activity *a)
 {
-    recorder_emit(recorder, a);
+    if (a->modelled)
+        emit_modelled(recorder, a);
+    else
+        recorder_emit(recorder, a);
 }
 
 static bool start(struct recorder *r)

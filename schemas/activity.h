@@ -33,11 +33,13 @@ struct activity {
     int64_t sequence;             /* comm: number of the collective in its communicator; range: its index ("layer#3"), -1 none */
     int32_t rank, device, stream; /* -1: none. stream is the device's own number; of a host wait: the one waited for */
     int32_t peer, group_size;     /* comm; -1: none */
+    int32_t thread;               /* whose host row it is; 0: that of the reporting thread */
     uint8_t what, kind;
     uint8_t sync_class; /* runtime rows that block the host: enum sync_class */
     int8_t did_block;   /* 1 the host really waited, 0 it did not, -1 not known */
     uint8_t copy_kind;  /* memcpy: enum copy_kind of tracedata.h; 0 not known */
     bool transient;
+    bool modelled; /* times are virtual ns from 0, not clock_now() */
 };
 
 /* A report with every "none" in place. */
@@ -51,5 +53,5 @@ typedef void activity_fn(void *ctx, const struct activity *a); /* may not fail, 
 
 #define CPSCOPE_SUBSCRIBE_SYMBOL "cpscope_activity_subscribe"
 /* Version of struct activity; a subscriber of another version is refused (returns false) and must stand aside. */
-#define ACTIVITY_VERSION 1
+#define ACTIVITY_VERSION 2
 typedef bool activity_subscribe_fn(int version, activity_fn *fn, void *ctx); /* fn NULL: unsubscribe */

@@ -34,6 +34,8 @@ struct comm_ops {
     /* Enqueues; `a` is the comm event, ready for dev_enqueue_comm. */
     void (*enqueue)(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x);
     void (*barrier)(struct comm *c);
+    /* How the ranks of a world run, as ranks_run_here(); NULL: a thread each. */
+    bool (*run)(struct comm_world *w, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e);
     bool parts; /* knows groups of some of the ranks: struct comm's part; else that is all of them */
 };
 

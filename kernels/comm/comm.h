@@ -7,7 +7,7 @@
  *
  * Reductions add in rank order 0, 1, ... on every rank, so results are bit-identical and repeatable.
  * Backends (comm_*.c, struct comm_backend): `threads` (ranks are threads of this process), `mpi` (a process a rank, started
- * by mpirun); `nccl`, `sim` later.
+ * by mpirun), `sim` (ranks of the sim device).
  */
 #pragma once
 #include "kernels/device/device.h"
@@ -63,5 +63,5 @@ void comm_barrier(struct comm *c);
 /* Runs rank_main(rank, ctx) on `size` threads and waits for all; false if any failed: *e is the error of the rank that
  * failed first, and the other ranks do not hang in its collectives (comm_world_abort). */
 bool ranks_run(int size, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e);
-/* The same for the ranks of the world that this process holds. */
+/* The same for the ranks of the world that this process holds; on sim they take turns on the calling thread. */
 bool ranks_run_here(struct comm_world *w, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e);

@@ -116,6 +116,8 @@ bool ranks_run(int size, bool (*rank_main)(int rank, void *ctx, struct err *e), 
 bool ranks_run_here(struct comm_world *w, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e)
 {
     struct err why = {0};
+    if (w->backend->ops->run)
+        return w->backend->ops->run(w, rank_main, ctx, e);
     if (run_some(w->first, w->local, rank_main, ctx, &why))
         return true;
     return w->local == w->size ? fail(e, why.kind, "%s", why.msg) : fail(e, why.kind, "rank %d: %s", w->first, why.msg);

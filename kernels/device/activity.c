@@ -40,5 +40,7 @@ struct activity activity_of(const struct device *d, enum ev_kind kind, const cha
     a.name = name;
     a.rank = d->rank;
     a.device = d->ordinal;
+    a.modelled = d->backend->modelled;
+    a.thread = a.modelled ? d->rank + 1 : 0;
     return a;
 }

@@ -38,6 +38,7 @@ struct device_ops {
     bool (*stream_open)(struct stream *s, struct err *e);
     void (*stream_close)(struct stream *s);                 /* after stream_wait */
     void *(*alloc)(struct device *d, size_t bytes);         /* as dev_alloc; NULL: out of memory */
+    void *(*alloc_index)(struct device *d, size_t bytes);   /* as dev_alloc_index; NULL: alloc() does */
     size_t (*release)(struct device *d, void *block);       /* as dev_free; gives back the size that was asked for */
     bool (*submit)(struct stream *s, const struct work *w); /* false: out of memory */
     bool (*stream_busy)(struct stream *s);                  /* is there work that has not ended? */
@@ -48,12 +49,14 @@ struct device_ops {
     void (*event_wait)(struct dev_event *ev);
     int64_t (*event_time)(const struct dev_event *ev); /* of the latest record, once it is done */
     int64_t (*now)(struct device *d);
+    void (*spend)(struct device *d, int64_t ns); /* the host works for so long; NULL: it really does */
 };
 
 struct device_backend {
     const char *name, *what;
     bool (*available)(void); /* can this machine run it? */
     const struct device_ops *ops;
+    bool modelled; /* time is virtual, one thread runs all ranks, bulk tensors have no storage */
 };
 
 extern const struct device_backend *const device_backends[]; /* every device_*.c, by name; ends with NULL */
@@ -71,6 +74,7 @@ struct device {
     void *impl; /* the backend's */
     int rank, ordinal;
     int64_t host_cost;                         /* ns per op */
+    enum dev_number number;
     int64_t correlation_next, correlation_end; /* ids that are this device's to give */
     int64_t in_use, peak, peak_ever;           /* bytes as asked for */
     struct stream *streams;                    /* the default stream last */

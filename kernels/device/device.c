@@ -103,6 +103,16 @@ int device_rank(const struct device *d)
     return d->rank;
 }
 
+void device_number(struct device *d, enum dev_number number)
+{
+    d->number = number;
+}
+
+bool device_has_storage(const struct device *d)
+{
+    return !d->backend->modelled;
+}
+
 void device_host_cost(struct device *d, int64_t ns_per_op)
 {
     d->host_cost = ns_per_op;
@@ -163,9 +173,9 @@ int64_t dev_now(struct device *d)
 
 /* ---- memory ---- */
 
-void *dev_alloc(struct device *d, size_t bytes)
+static void *allocate(struct device *d, void *(*alloc)(struct device *d, size_t bytes), size_t bytes)
 {
-    void *p = d->backend->ops->alloc(d, bytes);
+    void *p = alloc(d, bytes);
     if (!p)
         dev_out_of_memory(d, bytes);
     d->in_use += (int64_t)bytes;
@@ -174,6 +184,17 @@ void *dev_alloc(struct device *d, size_t bytes)
     if (d->in_use > d->peak_ever)
         d->peak_ever = d->in_use;
     return p;
+}
+
+void *dev_alloc(struct device *d, size_t bytes)
+{
+    return allocate(d, d->backend->ops->alloc, bytes);
+}
+
+void *dev_alloc_index(struct device *d, size_t bytes)
+{
+    const struct device_ops *ops = d->backend->ops;
+    return allocate(d, ops->alloc_index ? ops->alloc_index : ops->alloc, bytes);
 }
 
 void dev_free(struct device *d, void *p)

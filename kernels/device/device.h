@@ -4,7 +4,7 @@
  *                         <---- a wait really waits ----
  *
  * One device per rank; a host thread drives one device and only that one. Work is enqueued and the host runs ahead.
- * Backends (device_*.c, struct device_backend): `cpu` runs for real, a worker thread per stream; `cuda`, `sim` later.
+ * Backends (device_*.c, struct device_backend): `cpu` runs for real, a worker thread per stream; `sim` models a machine.
  * Everything a device does is announced through schemas/activity.h: kernels, copies and fills with their times on the
  * stream, API calls as runtime rows (launch, copy, synchronise), host reads as op rows, ranges. Mode code never asks
  * which backend it runs on.
@@ -56,6 +56,7 @@ struct kernel {
     const char *name;
     void (*cpu)(const void *args);         /* runs the whole kernel on the calling thread */
     struct cost (*cost)(const void *args); /* NULL: not counted */
+    bool index;                            /* works on index tensors (dev_alloc_index) only: runs on every backend, sim too */
 };
 
 enum { KERNEL_ARGS_MAX = 256 }; /* bytes; larger tables go through device memory */
@@ -67,6 +68,9 @@ struct device *device_open(const char *backend, int rank, int ordinal, struct er
 void device_close(struct device *d); /* drains every stream first; reports the memory peak; NULL is fine */
 const char *device_backend_name(const struct device *d);
 int device_rank(const struct device *d);
+/* What bulk tensors are stored as on the machine that is modelled: rates and bytes follow it on sim, nothing elsewhere. */
+enum dev_number { DEV_FP32, DEV_BF16, DEV_FP16 };
+void device_number(struct device *d, enum dev_number number);
 /* Emulated dispatch cost of a framework, in ns per op (--host-cost); 0 none. */
 void device_host_cost(struct device *d, int64_t ns_per_op);
 
@@ -84,6 +88,10 @@ bool dev_capturing(const struct stream *s);
  * Stream-ordered: dev_free(p) may be called while work that uses p is still enqueued on the default stream; the memory
  * is reused only for work enqueued later on that stream. 64-byte aligned, not cleared. Allocation never waits. */
 void *dev_alloc(struct device *d, size_t bytes);
+/* Index tensors: what the host may read, or what decides what it reads. They have storage on every backend; what dev_alloc()
+ * gives has none on sim, where only sizes count: copies and fills of it move nothing, and reading it back gives zeros. */
+void *dev_alloc_index(struct device *d, size_t bytes);
+bool device_has_storage(const struct device *d); /* false: filling and reading bulk tensors is a waste */
 void dev_free(struct device *d, void *p);        /* NULL is fine */
 int64_t dev_memory_peak(const struct device *d); /* bytes in use at most since the last call of dev_memory_reset_peak */
 void dev_memory_reset_peak(struct device *d);

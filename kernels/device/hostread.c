@@ -87,20 +87,20 @@ static struct cost cost_write(const void *args)
     return (struct cost){0, (double)a->n * (1 + sizeof *a->out + (a->values ? sizeof *a->values : 0))};
 }
 
-static const struct kernel kernel_count = {"nonzero_count", count_set, cost_count};
-static const struct kernel kernel_indices = {"nonzero_write", write_indices, cost_write};
-static const struct kernel kernel_values = {"index_mask_write", write_values, cost_write};
+static const struct kernel kernel_count = {"nonzero_count", count_set, cost_count, true};
+static const struct kernel kernel_indices = {"nonzero_write", write_indices, cost_write, true};
+static const struct kernel kernel_values = {"index_mask_write", write_values, cost_write, true};
 
 static int64_t *compact(struct stream *s, const char *op, const struct kernel *write, const int64_t *values, const uint8_t *mask, int64_t n,
                         int64_t *count, const struct site *site)
 {
     struct device *d = stream_device(s);
     dev_op_begin(d, op, site);
-    int64_t *on_device = dev_alloc(d, sizeof *on_device);
+    int64_t *on_device = dev_alloc_index(d, sizeof *on_device);
     DEV_LAUNCH(s, kernel_count, (struct count_args){mask, n, on_device});
     dev_download(s, count, on_device, sizeof *count, site);
     dev_free(d, on_device);
-    int64_t *out = dev_alloc(d, (size_t)*count * sizeof *out);
+    int64_t *out = dev_alloc_index(d, (size_t)*count * sizeof *out);
     dev_launch(s, write, &(struct write_args){mask, values, n, out}, sizeof(struct write_args));
     dev_op_end(d);
     return out;

@@ -19,6 +19,10 @@ static int64_t correlation(struct device *d)
 
 static void pay_host_cost(struct device *d)
 {
+    if (d->backend->ops->spend) {
+        d->backend->ops->spend(d, d->host_cost);
+        return;
+    }
     for (int64_t until = dev_now(d) + d->host_cost; dev_now(d) < until;)
         ;
 }

@@ -29,7 +29,7 @@ static struct boundaries *create(struct stream *s, const int64_t *cu, int64_t en
     size_t cap = 0, bytes = (size_t)entries * sizeof *cu;
     struct boundaries_storage *st = array_grow(NULL, &cap, 1, sizeof *st);
     struct device *d = stream_device(s);
-    *st = (struct boundaries_storage){d, dev_alloc(d, bytes ? bytes : 1), entries, version, 0};
+    *st = (struct boundaries_storage){d, dev_alloc_index(d, bytes ? bytes : 1), entries, version, 0};
     if (bytes)
         dev_upload_async(s, st->data, cu, bytes);
     return handle(st, 0, entries);

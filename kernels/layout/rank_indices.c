@@ -113,7 +113,7 @@ bool thd_rank_indices(struct stream *s, const struct boundaries *b, int cp, int 
         return reject(&w, b, l, SITE_HERE, e);
     w.cu = scratch_keep(&w.x, hostread_index_mask_i64(s, w.cu, distinct(&w), w.entries, &w.entries, SITE_HERE));
     w.total = hostread_item_i64(s, w.cu + w.entries - 1, SITE_HERE);
-    int64_t *positions = dev_alloc(w.x.device, (size_t)(w.total + 1) * sizeof *positions);
+    int64_t *positions = dev_alloc_index(w.x.device, (size_t)(w.total + 1) * sizeof *positions);
     index_arange(s, positions, w.total, 0);
     if (hostread_is_nonzero(s, any_indivisible(&w), SITE_HERE)) {
         dev_free(w.x.device, positions);

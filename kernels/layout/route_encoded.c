@@ -15,7 +15,7 @@ enum { HEADER = 4 };
 static int64_t *encode(const struct route *r, struct stream *s)
 {
     int64_t n = HEADER + 2 * r->cp + (r->send_index ? r->rows : 0) + (r->recv_index ? r->rows : 0);
-    int64_t *flat = dev_alloc(r->device, (size_t)n * sizeof *flat), *rows = flat + HEADER + 2 * r->cp;
+    int64_t *flat = dev_alloc_index(r->device, (size_t)n * sizeof *flat), *rows = flat + HEADER + 2 * r->cp;
     const int64_t header[HEADER] = {r->cp, r->rows, r->send_index != NULL, r->recv_index != NULL};
     const int64_t *const lists[] = {r->send_index, r->recv_index};
     dev_upload_async(s, flat, header, sizeof header);

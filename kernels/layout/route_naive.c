@@ -105,7 +105,7 @@ static void append_recv(struct work *w, struct route *r, int64_t *tokens, int64_
 
 static int64_t *index_alloc(struct device *d, int64_t rows)
 {
-    return dev_alloc(d, (size_t)(rows + 1) * sizeof(int64_t));
+    return dev_alloc_index(d, (size_t)(rows + 1) * sizeof(int64_t));
 }
 
 float *zigzag_contiguous_swap(struct comm *c, struct stream *s, const struct boundaries *b, enum layout source, const float *x, int64_t local_rows,

@@ -23,7 +23,7 @@ static inline void *scratch_keep(struct scratch *x, void *p)
 
 static inline void *scratch_alloc(struct scratch *x, int64_t bytes)
 {
-    return scratch_keep(x, dev_alloc(x->device, (size_t)(bytes > 0 ? bytes : 1)));
+    return scratch_keep(x, dev_alloc_index(x->device, (size_t)(bytes > 0 ? bytes : 1)));
 }
 
 static inline int64_t *scratch_i64(struct scratch *x, int64_t n)

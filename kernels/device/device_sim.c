@@ -1,0 +1,452 @@
+/* device_sim.c - a modelled device: no work is done, clocks move. Counts follow from the code that runs; times from a model.
+ *
+ *   host clock    |launch|launch|....|  wait: until the stream has drained, then sync_ns  |
+ *   stream clock      |--latency--| kernel: max(least, flops / rate, bytes / rate) | kernel | collective ...
+ *
+ * Every call moves the clocks at once, so an event's times are known when it is submitted. Index kernels and copies
+ * between storage run for real, because hosts read what they compute; bulk tensors are addresses without memory.
+ * A collective's end depends on its peers: its run() (comm_sim.c) gives way to the other ranks until all have come.
+ */
+#include "kernels/device/backend.h"
+#include "kernels/device/sim.h"
+#include "kernels/device/simmem.h"
+#include "schemas/arena.h"
+#include "schemas/tracedata.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INDEX_HEAD = 64, INDEX_TINY = 1 };
+
+struct sim { /* device.impl */
+    struct simmem bulk;
+    int64_t host; /* the host's clock */
+    uint64_t noise;
+};
+
+struct lane {        /* stream.impl */
+    int64_t drained; /* when all that was submitted has ended */
+    int64_t start;   /* of the collective that is being entered */
+    int64_t *ends;   /* a ring of queue_depth: when the latest works ended */
+    int64_t n, queue_depth;
+};
+
+struct record { /* dev_event.impl */
+    int64_t when;
+};
+
+/* ---- the machine ---- */
+
+static struct machine machine;
+
+void sim_use_machine(const struct machine *m)
+{
+    machine = *m;
+}
+
+const struct machine *sim_machine(void)
+{
+    if (!*machine.name) {
+        struct err e = {0};
+        if (!machine_load(&machine, machine_files[0].name, &e))
+            abort(); /* a shipped file that does not parse: the unit tests would have said so */
+    }
+    return &machine;
+}
+
+static double peak(const struct device *d)
+{
+    const struct machine *m = sim_machine();
+    const double tflops[] = {[DEV_FP32] = m->peak_fp32_tflops, [DEV_BF16] = m->peak_bf16_tflops, [DEV_FP16] = m->peak_fp16_tflops};
+    return tflops[d->number] * 1e3; /* flops a ns */
+}
+
+/* The share of the peak that a kernel's arithmetic reaches, by the family in its name; 0: its arithmetic is not what takes time. */
+static double share_of(const char *name)
+{
+    const struct machine *m = sim_machine();
+    const struct {
+        const char *family;
+        double share;
+    } families[] = {{"gemm", m->gemm_share}, {"attention", m->attention_share}, {"gdn", m->scan_share}};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (!strncmp(name, families[i].family, strlen(families[i].family)))
+            return families[i].share;
+    return 0;
+}
+
+/* splitmix64, from the seed and the rank; uniform in [-1, 1). */
+static double draw(struct sim *s)
+{
+    uint64_t z = (s->noise += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return (double)(z >> 11) / (double)(UINT64_C(1) << 52) - 1;
+}
+
+static int64_t noisy(const struct device *d, double ns)
+{
+    double jitter = sim_machine()->jitter;
+    return llround(jitter > 0 ? ns * (1 + jitter * draw(d->impl)) : ns);
+}
+
+/* Index tensors are 64-bit integers whatever bulk tensors are stored as. */
+static int64_t kernel_ns(const struct device *d, const struct work *w)
+{
+    const struct machine *m = sim_machine();
+    struct cost c = w->kernel->cost ? w->kernel->cost(w->args) : (struct cost){0};
+    double share = share_of(w->kernel->name), bytes = w->kernel->index || d->number == DEV_FP32 ? c.bytes : c.bytes / 2;
+    double arithmetic = share > 0 ? c.flops / (peak(d) * share) : 0, memory = bytes / (m->memory_gbps * m->memory_share);
+    return noisy(d, fmax(m->kernel_min_ns, fmax(arithmetic, memory)));
+}
+
+static int64_t copy_ns(const struct device *d, const struct work *w)
+{
+    const struct machine *m = sim_machine();
+    bool host = w->kind == WORK_COPY && w->copy_kind != COPY_DTOD;
+    double moved = w->kind == WORK_COPY ? 2.0 * (double)w->bytes : (double)w->bytes;
+    double transfer = host ? (double)w->bytes / m->host_link_gbps : moved / (m->memory_gbps * m->memory_share);
+    return noisy(d, fmax(m->kernel_min_ns, transfer));
+}
+
+/* ---- the device ---- */
+
+static struct device **devices; /* by rank */
+static size_t ndevices;
+
+struct device *sim_device(int rank)
+{
+    return (size_t)rank < ndevices ? devices[rank] : NULL;
+}
+
+static void remember(struct device *d)
+{
+    if ((size_t)d->rank >= ndevices) {
+        size_t before = ndevices;
+        devices = array_grow(devices, &ndevices, (size_t)d->rank + 1, sizeof(struct device *));
+        memset(devices + before, 0, (ndevices - before) * sizeof(struct device *));
+    }
+    devices[d->rank] = d;
+}
+
+/* The list goes with the last device. */
+static void forget(const struct device *d)
+{
+    devices[d->rank] = NULL;
+    for (size_t i = 0; i < ndevices; i++)
+        if (devices[i])
+            return;
+    free(devices);
+    devices = NULL;
+    ndevices = 0;
+}
+
+static bool available(void)
+{
+    return true;
+}
+
+static bool open_device(struct device *d, struct err *e)
+{
+    struct sim *s = calloc(1, sizeof *s);
+    if (!s)
+        return fail(e, ERR_FAIL, "sim device: out of memory");
+    s->noise = (uint64_t)sim_machine()->jitter_seed * 1000003 + (uint64_t)d->rank;
+    d->impl = s;
+    remember(d);
+    return true;
+}
+
+static void close_device(struct device *d)
+{
+    struct sim *s = d->impl;
+    forget(d);
+    simmem_free(&s->bulk);
+    free(s);
+}
+
+static bool lane_open(struct stream *s, struct err *e)
+{
+    struct lane *l = calloc(1, sizeof *l);
+    int64_t depth = sim_machine()->queue_depth;
+    int64_t *ends = l ? calloc((size_t)depth, sizeof *ends) : NULL;
+    if (!ends) {
+        free(l);
+        return fail(e, ERR_FAIL, "sim device: out of memory");
+    }
+    const struct sim *own = s->d->impl;
+    *l = (struct lane){.drained = own->host, .ends = ends, .queue_depth = depth};
+    s->impl = l;
+    return true;
+}
+
+static void lane_close(struct stream *s)
+{
+    struct lane *l = s->impl;
+    free(l->ends);
+    free(l);
+}
+
+static int64_t now(struct device *d)
+{
+    const struct sim *s = d->impl;
+    return s->host;
+}
+
+static void spend(struct device *d, int64_t ns)
+{
+    struct sim *s = d->impl;
+    s->host += ns;
+}
+
+int64_t sim_host_clock(const struct device *d)
+{
+    const struct sim *s = d->impl;
+    return s->host;
+}
+
+void sim_host_until(struct device *d, int64_t clock)
+{
+    struct sim *s = d->impl;
+    if (s->host < clock)
+        s->host = clock;
+}
+
+int64_t sim_comm_start(const struct stream *s)
+{
+    const struct lane *l = s->impl;
+    return l->start;
+}
+
+void sim_comm_end(struct stream *s, int64_t end)
+{
+    struct lane *l = s->impl;
+    assert(end >= l->start);
+    l->drained = end;
+}
+
+/* ---- memory ---- */
+
+static void *alloc(struct device *d, size_t bytes)
+{
+    struct sim *s = d->impl;
+    return simmem_alloc(&s->bulk, bytes);
+}
+
+static void *alloc_index(struct device *d, size_t bytes)
+{
+    (void)d;
+    unsigned char *block = aligned_alloc(INDEX_HEAD, (INDEX_HEAD + bytes + INDEX_TINY + INDEX_HEAD - 1) / INDEX_HEAD * INDEX_HEAD);
+    if (!block)
+        return NULL;
+    memcpy(block, &bytes, sizeof bytes);
+    return block + INDEX_HEAD;
+}
+
+static size_t release(struct device *d, void *block)
+{
+    struct sim *s = d->impl;
+    if (simmem_is(block))
+        return simmem_release(&s->bulk, block);
+    unsigned char *head = (unsigned char *)block - INDEX_HEAD;
+    size_t bytes;
+    memcpy(&bytes, head, sizeof bytes);
+    free(head);
+    return bytes;
+}
+
+/* ---- work ---- */
+
+/* The host is at most queue_depth works ahead: then it waits for the oldest of them to end. */
+static void wait_for_room(struct sim *own, struct lane *l)
+{
+    int64_t *oldest = &l->ends[l->n % l->queue_depth];
+    if (l->n >= l->queue_depth && own->host < *oldest)
+        own->host = *oldest;
+}
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void move(const struct work *w)
+{
+    if (!w->bytes || simmem_is(w->dst))
+        return;
+    if (simmem_is(w->src))
+        memset(w->dst, 0, (size_t)w->bytes);
+    else
+        memmove(w->dst, w->src, (size_t)w->bytes);
+}
+
+static int64_t do_kernel(struct stream *s, const struct work *w, int64_t start)
+{
+    if (w->kernel->index)
+        w->kernel->cpu(w->args);
+    return start + kernel_ns(s->d, w);
+}
+
+static int64_t do_copy(struct stream *s, const struct work *w, int64_t start)
+{
+    move(w);
+    return start + copy_ns(s->d, w);
+}
+
+static int64_t do_set(struct stream *s, const struct work *w, int64_t start)
+{
+    if (w->bytes && !simmem_is(w->dst))
+        memset(w->dst, w->value, (size_t)w->bytes);
+    return start + copy_ns(s->d, w);
+}
+
+static int64_t do_comm(struct stream *s, const struct work *w, int64_t start)
+{
+    struct lane *l = s->impl;
+    unsigned char args[COMM_ARGS_MAX];
+    memcpy(args, w->args, w->size);
+    l->start = start;
+    w->run(args);
+    return l->drained;
+}
+
+static int64_t do_record(struct stream *s, const struct work *w, int64_t start)
+{
+    (void)start;
+    const struct lane *l = s->impl;
+    ((struct record *)w->event)->when = l->drained;
+    return l->drained;
+}
+
+static int64_t do_wait(struct stream *s, const struct work *w, int64_t start)
+{
+    (void)s;
+    return later(start, ((const struct record *)w->event)->when);
+}
+
+static const char *copy_name(int kind)
+{
+    static const char *const names[] = {[COPY_HTOD] = "Memcpy HtoD", [COPY_DTOH] = "Memcpy DtoH", [COPY_DTOD] = "Memcpy DtoD"};
+    return names[kind];
+}
+
+static struct activity describe(const struct device *d, const struct work *w)
+{
+    static const enum ev_kind kinds[] = {[WORK_KERNEL] = EV_KERNEL, [WORK_COPY] = EV_MEMCPY, [WORK_SET] = EV_MEMSET, [WORK_WAIT] = EV_SYNC};
+    const char *name = w->kind == WORK_KERNEL ? w->kernel->name
+                       : w->kind == WORK_COPY ? copy_name(w->copy_kind)
+                       : w->kind == WORK_SET  ? "Memset"
+                                              : "Stream Wait Event";
+    struct activity a = activity_of(d, w->kind == WORK_COMM ? EV_COMM : kinds[w->kind], name);
+    if (w->kind == WORK_COMM) {
+        a = *w->comm;
+        a.modelled = true;
+    } else if (w->kind == WORK_COPY || w->kind == WORK_SET)
+        a.bytes = w->bytes;
+    if (w->kind == WORK_COPY)
+        a.copy_kind = w->copy_kind;
+    return a;
+}
+
+static void announce(const struct stream *s, const struct work *w, int64_t start, int64_t end)
+{
+    struct activity a = describe(s->d, w);
+    a.start = start;
+    a.end = end;
+    a.stream = s->number;
+    a.correlation = w->correlation;
+    activity_emit(&a);
+}
+
+static bool submit(struct stream *s, const struct work *w)
+{
+    static int64_t (*const doing[])(struct stream *, const struct work *,
+                                    int64_t) = {[WORK_KERNEL] = do_kernel, [WORK_COPY] = do_copy,     [WORK_SET] = do_set,
+                                                [WORK_COMM] = do_comm,     [WORK_RECORD] = do_record, [WORK_WAIT] = do_wait};
+    const struct machine *m = sim_machine();
+    struct sim *own = s->d->impl;
+    struct lane *l = s->impl;
+    wait_for_room(own, l);
+    own->host += llround(w->kind == WORK_COPY ? m->copy_ns : m->launch_ns);
+    int64_t start = later(l->drained, own->host + llround(m->launch_latency_ns)), end = doing[w->kind](s, w, start);
+    l->drained = end;
+    l->ends[l->n++ % l->queue_depth] = end;
+    if (w->kind != WORK_RECORD && activity_on())
+        announce(s, w, start, end);
+    return true;
+}
+
+/* ---- waits ---- */
+
+static bool stream_busy(struct stream *s)
+{
+    const struct lane *l = s->impl;
+    return l->drained > now(s->d);
+}
+
+static void stream_wait(struct stream *s)
+{
+    const struct lane *l = s->impl;
+    sim_host_until(s->d, l->drained);
+    spend(s->d, llround(sim_machine()->sync_ns));
+}
+
+static bool event_renew(struct dev_event *ev)
+{
+    if (!ev->impl)
+        ev->impl = calloc(1, sizeof(struct record));
+    return ev->impl != NULL;
+}
+
+static void event_close(struct dev_event *ev)
+{
+    free(ev->impl);
+}
+
+static int64_t event_time(const struct dev_event *ev)
+{
+    const struct record *r = ev->impl;
+    return r->when;
+}
+
+static bool event_done(struct dev_event *ev)
+{
+    return event_time(ev) <= now(ev->d);
+}
+
+static void event_wait(struct dev_event *ev)
+{
+    sim_host_until(ev->d, event_time(ev));
+    spend(ev->d, llround(sim_machine()->sync_ns));
+}
+
+static const struct device_ops ops = {
+    .open = open_device,
+    .close = close_device,
+    .stream_open = lane_open,
+    .stream_close = lane_close,
+    .alloc = alloc,
+    .alloc_index = alloc_index,
+    .release = release,
+    .submit = submit,
+    .stream_busy = stream_busy,
+    .stream_wait = stream_wait,
+    .event_renew = event_renew,
+    .event_close = event_close,
+    .event_done = event_done,
+    .event_wait = event_wait,
+    .event_time = event_time,
+    .now = now,
+    .spend = spend,
+};
+
+const struct device_backend device_sim = {
+    .name = "sim",
+    .what = "a model of a machine: host and stream clocks advance by a machine file's constants; the same bits every time",
+    .available = available,
+    .ops = &ops,
+    .modelled = true,
+};

@@ -1,0 +1,202 @@
+/* machine.c - machine files: a table of the constants, read and written by it. */
+#include "kernels/device/machine.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct key {
+    const char *name;
+    size_t offset;
+    bool whole; /* int64_t, else double */
+    double low, high;
+} keys[] = {
+#define WHOLE(field, low, high)                                                                                                                      \
+    {                                                                                                                                                \
+#field, offsetof(struct machine, field), true, low, high                                                                                     \
+    }
+#define REAL(field, low, high)                                                                                                                       \
+    {                                                                                                                                                \
+#field, offsetof(struct machine, field), false, low, high                                                                                    \
+    }
+    WHOLE(gpus_per_node, 1, 1 << 20),
+    REAL(peak_fp32_tflops, 1e-6, 1e6),
+    REAL(peak_bf16_tflops, 1e-6, 1e6),
+    REAL(peak_fp16_tflops, 1e-6, 1e6),
+    REAL(memory_gbps, 1e-3, 1e6),
+    REAL(gemm_share, 1e-6, 1),
+    REAL(attention_share, 1e-6, 1),
+    REAL(scan_share, 1e-6, 1),
+    REAL(memory_share, 1e-6, 1),
+    REAL(launch_ns, 0, 1e9),
+    REAL(framework_op_ns, 0, 1e9),
+    REAL(framework_comm_ns, 0, 1e9),
+    REAL(sync_ns, 0, 1e9),
+    REAL(copy_ns, 0, 1e9),
+    REAL(host_link_gbps, 1e-3, 1e6),
+    WHOLE(queue_depth, 1, 1 << 16),
+    REAL(launch_latency_ns, 0, 1e9),
+    REAL(kernel_min_ns, 0, 1e9),
+    REAL(nvlink_gbps, 1e-3, 1e6),
+    REAL(nvlink_start_ns, 0, 1e9),
+    REAL(nvlink_hop_ns, 0, 1e9),
+    REAL(ib_gbps, 1e-3, 1e6),
+    REAL(ib_start_ns, 0, 1e9),
+    REAL(ib_hop_ns, 0, 1e9),
+    REAL(jitter, 0, 0.9),
+    WHOLE(jitter_seed, 0, 1e15),
+};
+enum { NKEYS = sizeof keys / sizeof *keys };
+
+static const struct key *find(const char *name)
+{
+    for (size_t i = 0; i < NKEYS; i++)
+        if (!strcmp(keys[i].name, name))
+            return &keys[i];
+    return NULL;
+}
+
+double *machine_constant(struct machine *m, const char *name)
+{
+    const struct key *k = find(name);
+    return k && !k->whole ? (double *)(void *)((char *)m + k->offset) : NULL;
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    struct machine *m;
+    const char *from;
+    int line;
+    bool seen[NKEYS], named;
+};
+
+static bool set_number(struct reader *r, const struct key *k, const char *value, struct err *e)
+{
+    char *end;
+    double v = strtod(value, &end);
+    if (end == value || *end || !isfinite(v) || v < k->low || v > k->high || (k->whole && v != floor(v)))
+        return fail(e, ERR_USAGE, "%s:%d: %s = %s: want a %s from %g to %g", r->from, r->line, k->name, value, k->whole ? "whole number" : "number",
+                    k->low, k->high);
+    void *at = (char *)r->m + k->offset;
+    if (k->whole)
+        *(int64_t *)at = (int64_t)v;
+    else
+        *(double *)at = v;
+    return true;
+}
+
+static bool set(struct reader *r, const char *key, const char *value, struct err *e)
+{
+    bool name = !strcmp(key, "name");
+    const struct key *k = name ? NULL : find(key);
+    if (!k && !name)
+        return fail(e, ERR_USAGE, "%s:%d: %s: not a constant of a machine", r->from, r->line, key);
+    bool *seen = name ? &r->named : &r->seen[k - keys];
+    if (*seen)
+        return fail(e, ERR_USAGE, "%s:%d: %s: given twice", r->from, r->line, key);
+    *seen = true;
+    if (!name)
+        return set_number(r, k, value, e);
+    if (!*value || strlen(value) >= sizeof r->m->name)
+        return fail(e, ERR_USAGE, "%s:%d: name: want 1 to %zu characters", r->from, r->line, sizeof r->m->name - 1);
+    memcpy(r->m->name, value, strlen(value) + 1);
+    return true;
+}
+
+static char *trim(char *s)
+{
+    s += strspn(s, " \t\r");
+    size_t n = strlen(s);
+    while (n && strchr(" \t\r", s[n - 1]))
+        s[--n] = '\0';
+    return s;
+}
+
+/* One line, which is cut apart. */
+static bool read_line(struct reader *r, char *line, struct err *e)
+{
+    r->line++;
+    line[strcspn(line, "#")] = '\0';
+    char *text = trim(line), *equals = strchr(text, '=');
+    if (!*text)
+        return true;
+    if (!equals)
+        return fail(e, ERR_USAGE, "%s:%d: %s: want key = value", r->from, r->line, text);
+    *equals = '\0';
+    return set(r, trim(text), trim(equals + 1), e);
+}
+
+static bool complete(const struct reader *r, struct err *e)
+{
+    if (!r->named)
+        return fail(e, ERR_USAGE, "%s: name is missing", r->from);
+    for (size_t i = 0; i < NKEYS; i++)
+        if (!r->seen[i])
+            return fail(e, ERR_USAGE, "%s: %s is missing", r->from, keys[i].name);
+    return true;
+}
+
+bool machine_parse(struct machine *m, const char *text, const char *from, struct err *e)
+{
+    struct reader r = {.m = m, .from = from};
+    char *copy = strdup(text), *at = copy, *line;
+    *m = (struct machine){0};
+    bool ok = copy || fail(e, ERR_FAIL, "%s: out of memory", from);
+    while (ok && (line = strsep(&at, "\n")) != NULL)
+        ok = read_line(&r, line, e);
+    free(copy);
+    return ok && complete(&r, e);
+}
+
+static char *read_file(const char *path, struct err *e)
+{
+    enum { MOST = 1 << 16 };
+    FILE *f = fopen(path, "r");
+    char *text = f ? malloc(MOST) : NULL;
+    size_t n = text ? fread(text, 1, MOST, f) : 0;
+    if (!text || ferror(f) || n == MOST) {
+        fail(e, ERR_FAIL, "%s: %s", path, f && n == MOST ? "too long for a machine file" : strerror(errno));
+        free(text);
+        text = NULL;
+    } else
+        text[n] = '\0';
+    if (f)
+        fclose(f);
+    return text;
+}
+
+bool machine_load(struct machine *m, const char *name_or_file, struct err *e)
+{
+    for (size_t i = 0; machine_files[i].name; i++)
+        if (!strcmp(machine_files[i].name, name_or_file))
+            return machine_parse(m, machine_files[i].text, name_or_file, e);
+    char *text = read_file(name_or_file, e);
+    bool ok = text && machine_parse(m, text, name_or_file, e);
+    free(text);
+    return ok;
+}
+
+/* ---- writing ---- */
+
+char *machine_text(const struct machine *m)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (!f)
+        return NULL;
+    fprintf(f, "%-18s = %s\n", "name", m->name);
+    for (size_t i = 0; i < NKEYS; i++) {
+        const void *at = (const char *)m + keys[i].offset;
+        if (keys[i].whole)
+            fprintf(f, "%-18s = %lld\n", keys[i].name, (long long)*(const int64_t *)at);
+        else
+            fprintf(f, "%-18s = %.17g\n", keys[i].name, *(const double *)at);
+    }
+    fclose(f);
+    return text;
+}

@@ -1,0 +1,48 @@
+/* machine.h - what a modelled machine costs: the constants of the sim device and its communicator, from a machine file.
+ *
+ * A machine file (kernels/machines/NAME) has a line `key = value` for each constant below, by the field's name; # starts
+ * a comment. Times are ns, rates as named. All of it is a model: nothing here was measured by this program.
+ *
+ *   an op:   host   |launch_ns + host cost of the framework|
+ *            stream      ...launch_latency_ns| max(kernel_min_ns, flops / rate, bytes / rate) |
+ *   a wait:  host   |------ until the stream has drained ------| sync_ns |
+ */
+#pragma once
+#include "schemas/err.h"
+
+#include <stdint.h>
+
+struct machine {
+    char name[64];
+    int64_t gpus_per_node;
+    /* rates at their best, and the share of them that kernels of a family reach */
+    double peak_fp32_tflops, peak_bf16_tflops, peak_fp16_tflops, memory_gbps;
+    double gemm_share, attention_share, scan_share, memory_share;
+    /* the host, in ns: of its own API calls, of an op and of a collective under --host-cost framework */
+    double launch_ns, framework_op_ns, framework_comm_ns, sync_ns, copy_ns, host_link_gbps;
+    int64_t queue_depth; /* launches that the host may be ahead of a stream */
+    /* the stream, in ns */
+    double launch_latency_ns, kernel_min_ns;
+    /* links, each way: within a node, between nodes; ns before the first byte, and of every further hop of a ring */
+    double nvlink_gbps, nvlink_start_ns, nvlink_hop_ns, ib_gbps, ib_start_ns, ib_hop_ns;
+    /* noise: a kernel's time is drawn from +- this share of it; 0 off */
+    double jitter;
+    int64_t jitter_seed;
+};
+
+/* A shipped machine by name, or a file. ERR_USAGE with file:line when a key is unknown, given twice or missing, or its value
+ * is not a number in its range; ERR_FAIL when the file cannot be read. */
+bool machine_load(struct machine *m, const char *name_or_file, struct err *e);
+/* The same from text; `from` is what messages call it. */
+bool machine_parse(struct machine *m, const char *text, const char *from, struct err *e);
+
+/* One constant by its name, for calibration: NULL when there is none of that name or it is not a real number. */
+double *machine_constant(struct machine *m, const char *name);
+/* The text of a machine file with these constants; malloc'ed. */
+char *machine_text(const struct machine *m);
+
+/* Machines that the program carries: name and text of each file under kernels/machines; ends with a NULL name. */
+struct machine_file {
+    const char *name, *text;
+};
+extern const struct machine_file machine_files[];
