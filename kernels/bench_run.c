@@ -6,6 +6,7 @@
 #include "schemas/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static const struct column columns[] = {{"step", UNIT_ID},
@@ -38,6 +39,8 @@ static void print(const struct run_row *rows, int64_t n)
         c[4] = cell_real(rows[i].grad_norm);
         c[5] = cell_int(rows[i].peak_bytes);
         c[6] = cell_int(rows[i].fwd_ns);
+        if (isnan(rows[i].loss))
+            continue; /* a model of a machine computes no values */
         c[7] = hash_cell(&t, rows[i].param_hash);
         c[8] = hash_cell(&t, rows[i].out_hash);
         c[9] = hash_cell(&t, rows[i].grad_hash);
@@ -49,7 +52,7 @@ static void print(const struct run_row *rows, int64_t n)
 static void run_and_print(const struct run_options *o, const struct run_config *c, const char *self, struct arena *a, struct err *e)
 {
     struct run_row *rows = arena_array(a, struct run_row, c->steps);
-    if (!strcmp(o->device, "auto") && (!strcmp(o->comm, "threads") || launch_env().rank <= 0))
+    if (!strcmp(o->device, "auto") && (!strcmp(c->comm, "threads") || launch_env().rank <= 0))
         fprintf(stderr, "%s: --device auto: this build has no GPU backend, running on the cpu\n", self);
     config_announce(c, o->host_cost, o->seqs);
     bool rank0 = false;

@@ -3,6 +3,7 @@
 #include "kernels/ops/conv1d.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,6 @@ const struct run_options run_options_default = {.route = "interval",
                                                 .seqs = "random:6",
                                                 .dtype = "fp32",
                                                 .device = "auto",
-                                                .comm = "threads",
                                                 .host_cost = "none",
                                                 .cp = 4,
                                                 .tp = 1,
@@ -70,9 +70,10 @@ const struct opt run_option_rows[] = {
     {OPT_INT, "window", AT(window), "ranks of a window in attn.double_ring [2]", "W"},
     {OPT_TEXT, "dtype", AT(dtype),
      "fp32, bf16, fp16: what values are rounded to where they are stored; memory and transfers stay 4 bytes wide [fp32]", "TYPE"},
-    {OPT_TEXT, "device", AT(device), "auto, cpu [auto]", "NAME"},
-    {OPT_TEXT, "comm", AT(comm), "threads: ranks are threads of this process; mpi: processes, started by mpirun -np C [threads]", "NAME"},
-    {OPT_TEXT, "host-cost", AT(host_cost), "emulated dispatch cost of an op: none, NS, framework (6000 ns) [none]", "NS"},
+    {OPT_TEXT, "device", AT(device), "auto, cpu; sim: a model of a machine, times are virtual [auto]", "NAME"},
+    {OPT_TEXT, "machine", AT(machine), "of --device sim: the name of a shipped machine or a machine file [h200x8]", "FILE"},
+    {OPT_TEXT, "comm", AT(comm), "threads: ranks are threads of this process; mpi: processes, started by mpirun -np C; sim: of --device sim [threads; sim on sim]", "NAME"},
+    {OPT_TEXT, "host-cost", AT(host_cost), "emulated dispatch cost of an op: none, NS, framework (6000 ns; on sim the machine's) [none]", "NS"},
     {OPT_INT, "seed", AT(seed), "seed of parameters, lengths and inputs [1234]", "S"},
     {0},
 };
@@ -149,23 +150,34 @@ static bool read_words(const struct run_options *o, struct run_config *c, struct
     static const char *const boundaries[] = {"per-layer", "cached", NULL}, *const recompute[] = {"none", "full", NULL};
     static const char *const summaries[] = {"checkpoint", "keep", NULL};
     static const char *const metadata[] = {[METADATA_CACHED] = "cached", [METADATA_HOISTED] = "hoisted", [METADATA_PER_LAYER] = "per-layer", NULL};
-    static const char *const dtypes[] = {"fp32", "bf16", "fp16", NULL}, *const devices[] = {"auto", "cpu", NULL},
-                             *const comms[] = {"threads", "mpi", NULL};
+    static const char *const dtypes[] = {"fp32", "bf16", "fp16", NULL}, *const devices[] = {"auto", "cpu", "sim", NULL},
+                             *const comms[] = {"threads", "mpi", "sim", NULL};
     int route = one_of("route", o->route, routes, e), full = one_of("recompute", o->recompute, recompute, e);
     int cached = o->boundaries ? one_of("boundaries", o->boundaries, boundaries, e) : route != ROUTE_NAIVE;
     int kept = one_of("summary", o->summary, summaries, e), plans = one_of("metadata", o->metadata, metadata, e);
     int dtype = one_of("dtype", o->dtype, dtypes, e);
     one_of("device", o->device, devices, e);
-    one_of("comm", o->comm, comms, e);
+    one_of("comm", c->comm, comms, e);
     c->shape.route = (enum route_kind)route;
     c->shape.boundaries_cached = cached == 1;
     c->shape.recompute = full == 1;
     c->shape.summary_kept = kept == 1;
     c->shape.dtype = (enum dtype)dtype;
     c->shape.metadata = (enum metadata_kind)plans;
-    c->device = o->device;
-    c->comm = o->comm;
     return e->kind == ERR_NONE && host_cost_of(o->host_cost, &c->host_cost_ns, e);
+}
+
+/* The modelled device and its ranks come together, and only they have a machine. */
+static bool read_places(const struct run_options *o, struct run_config *c, struct err *e)
+{
+    bool sim = !strcmp(o->device, "sim");
+    c->device = o->device;
+    c->comm = o->comm ? o->comm : sim ? "sim" : "threads";
+    if (sim != !strcmp(c->comm, "sim"))
+        return fail(e, ERR_USAGE, "--device %s --comm %s: sim ranks are those of the sim device and no others", c->device, c->comm);
+    if (!sim && o->machine)
+        return fail(e, ERR_USAGE, "--machine %s: only --device sim is modelled", o->machine);
+    return !sim || machine_load(&c->machine, o->machine ? o->machine : "h200x8", e);
 }
 
 static void read_numbers(const struct run_options *o, struct run_config *c)
@@ -199,8 +211,10 @@ bool run_config_of(const struct run_options *o, struct run_config *config, struc
     if (!o->mode)
         return fail(e, ERR_USAGE, "--mode is missing (cpbench list shows all)");
     config->mode = mode_find(o->mode, e);
-    if (!config->mode || !check_ranges(o, e) || !read_words(o, config, e))
+    if (!config->mode || !check_ranges(o, e) || !read_places(o, config, e) || !read_words(o, config, e))
         return false;
+    if (*config->machine.name && !strcmp(o->host_cost, "framework"))
+        config->host_cost_ns = llround(config->machine.framework_op_ns);
     read_numbers(o, config);
     config->shape.op = config->mode->op;
     if (!seqs_parse(&config->seqs, o->seqs, o->tokens, (int)o->cp, a, e))

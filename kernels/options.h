@@ -9,7 +9,7 @@
 #include "schemas/opt.h"
 
 struct run_options {
-    const char *mode, *route, *boundaries, *summary, *recompute, *seqs, *dtype, *device, *comm, *host_cost, *metadata;
+    const char *mode, *route, *boundaries, *summary, *recompute, *seqs, *dtype, *device, *comm, *host_cost, *metadata, *machine;
     int64_t cp, tp, layers, microbatches, steps, warmup, repeat, tokens, hidden, kheads, vheads, dk, dv, conv, seed;
     int64_t qheads, kvheads, dqk, dv_attn, ulysses, window;
 };

@@ -11,6 +11,8 @@ static void *device_floats(struct model *m, int64_t n)
 
 static void upload_params(struct model *m)
 {
+    if (!device_has_storage(m->rank.device))
+        return;
     struct arena a = {0};
     float *host = arena_array(&a, float, m->layout.floats);
     param_draw(host, &m->layout, m->shape, PARAM_INIT_DEFAULT, m->config->seed);
@@ -45,6 +47,7 @@ static bool open_comms(struct model *m, struct comm_world *w, int rank, struct e
 
 struct model *model_open(const struct run_config *c, struct comm_world *w, int rank, struct err *e)
 {
+    static const enum dev_number numbers[] = {[DTYPE_FP32] = DEV_FP32, [DTYPE_BF16] = DEV_BF16, [DTYPE_FP16] = DEV_FP16};
     struct model *m = calloc(1, sizeof *m);
     if (!m) {
         fail(e, ERR_FAIL, "rank %d: out of memory", rank);
@@ -60,6 +63,7 @@ struct model *model_open(const struct run_config *c, struct comm_world *w, int r
     m->rank.stream = device_stream(m->rank.device);
     m->rank.kv = &m->plans;
     device_host_cost(m->rank.device, c->host_cost_ns);
+    device_number(m->rank.device, numbers[c->shape.dtype]);
     if (rank == (w ? comm_world_first(w) : 0))
         dev_meta("backend", device_backend_name(m->rank.device));
     param_layout(&m->layout, m->shape);
@@ -90,6 +94,8 @@ static void upload_inputs(struct model *m, int64_t step)
 {
     struct arena a = {0};
     int64_t n = model_floats(m);
+    if (!device_has_storage(m->rank.device))
+        return;
     float *host = arena_array(&a, float, n);
     for (int64_t b = 0; b < m->shape->microbatches; b++) {
         batch_inputs(host, m->config, &m->packs[b], m->rank.rank, step, b);

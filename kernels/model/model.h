@@ -28,7 +28,7 @@ struct step_times {
  * `step` are made and uploaded before the clock starts; the ranks start together. Collective. */
 bool model_step(struct model *m, int64_t step, const char *range, int64_t index, struct step_times *out, struct err *e);
 
-/* What the last step computed; sums are over all ranks. */
+/* What the last step computed; sums are over all ranks. Nothing where bulk tensors have no storage: NAN, hashes 0. */
 struct step_values {
     double loss, grad_norm; /* norm over input and parameter gradients */
     uint64_t param_hash;

@@ -1,5 +1,6 @@
 /* run.c - ranks as threads, each with its model; results meet in a table by (rank, step, repeat), which all processes get. */
 #include "kernels/model/run.h"
+#include "kernels/device/sim.h"
 #include "kernels/model/model.h"
 #include "kernels/ops/gemm.h"
 #include "schemas/marker.h"
@@ -136,6 +137,8 @@ bool run_steps(const struct run_config *c, struct run_row *rows, bool *rank0, st
     struct arena a = {0};
     struct run r = {.config = c, .results = arena_array(&a, struct result, c->steps * c->repeat * c->shape.cp)};
     gemm_init();
+    if (*c->machine.name)
+        sim_use_machine(&c->machine);
     r.world = comm_world_open(c->comm, c->shape.cp, e);
     bool ok = r.world && ranks_run_here(r.world, rank_main, &r, e) &&
               comm_world_share(r.world, r.results, (size_t)(c->steps * c->repeat) * sizeof *r.results, e);

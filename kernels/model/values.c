@@ -47,6 +47,9 @@ static void hash_rows(struct model *m, struct step_values *v, const float *outpu
 
 void model_values(struct model *m, struct step_values *out)
 {
+    *out = (struct step_values){.loss = NAN, .grad_norm = NAN};
+    if (!device_has_storage(m->rank.device))
+        return;
     struct arena a = {0};
     int64_t n = model_floats(m) * m->shape->microbatches;
     float *outputs = arena_array(&a, float, n), *dinputs = arena_array(&a, float, n), *flat = arena_array(&a, float, m->layout.floats);
