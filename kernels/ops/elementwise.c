@@ -3,16 +3,12 @@
 
 /* FLOPS and BYTES are per element. */
 #define ELEMENTWISE(NAME, FLOPS, BYTES)                                                                                                              \
-    static void NAME##_run(const void *args)                                                                                                         \
-    {                                                                                                                                                \
-        elementwise_##NAME##_cpu(args);                                                                                                              \
-    }                                                                                                                                                \
     static struct cost NAME##_price(const void *args)                                                                                                \
     {                                                                                                                                                \
         double n = (double)((const struct elementwise_args *)args)->n;                                                                               \
         return (struct cost){(FLOPS)*n, (BYTES)*n};                                                                                                  \
     }                                                                                                                                                \
-    static const struct kernel NAME##_kernel = {"elementwise_" #NAME, NAME##_run, NAME##_price}
+    OP_KERNEL_PRICED(elementwise_##NAME, NAME##_price)
 
 ELEMENTWISE(add, 1, 12);
 ELEMENTWISE(axpy, 2, 12);
@@ -21,22 +17,22 @@ ELEMENTWISE(fill, 0, 4);
 
 void op_elementwise_add(struct stream *s, const float *x, const float *z, float *y, int64_t n)
 {
-    DEV_LAUNCH(s, add_kernel, (struct elementwise_args){.x = x, .z = z, .y = y, .n = n});
+    DEV_LAUNCH(s, elementwise_add_kernel, (struct elementwise_args){.x = x, .z = z, .y = y, .n = n});
 }
 
 void op_elementwise_axpy(struct stream *s, float alpha, const float *x, float *y, int64_t n)
 {
-    DEV_LAUNCH(s, axpy_kernel, (struct elementwise_args){.x = x, .y = y, .n = n, .alpha = alpha});
+    DEV_LAUNCH(s, elementwise_axpy_kernel, (struct elementwise_args){.x = x, .y = y, .n = n, .alpha = alpha});
 }
 
 void op_elementwise_scale(struct stream *s, float alpha, const float *x, float *y, int64_t n)
 {
-    DEV_LAUNCH(s, scale_kernel, (struct elementwise_args){.x = x, .y = y, .n = n, .alpha = alpha});
+    DEV_LAUNCH(s, elementwise_scale_kernel, (struct elementwise_args){.x = x, .y = y, .n = n, .alpha = alpha});
 }
 
 void op_elementwise_fill(struct stream *s, float alpha, float *y, int64_t n)
 {
-    DEV_LAUNCH(s, fill_kernel, (struct elementwise_args){.y = y, .n = n, .alpha = alpha});
+    DEV_LAUNCH(s, elementwise_fill_kernel, (struct elementwise_args){.y = y, .n = n, .alpha = alpha});
 }
 
 HOT void elementwise_sumsq_cpu(const struct elementwise_sumsq_args *a)

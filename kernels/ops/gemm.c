@@ -34,17 +34,14 @@ struct cost gemm_cost(const struct gemm_args *a)
     return (struct cost){2 * m * n * k, 4 * (m * k + n * k + m * n * (a->beta != 0 ? 2 : 1))};
 }
 
+static struct cost price(const void *args)
+{
+    return gemm_cost(args);
+}
+
 /* One struct of arguments serves three kernels. */
 #define GEMM_OP(NAME)                                                                                                                                \
-    static void NAME##_run(const void *args)                                                                                                         \
-    {                                                                                                                                                \
-        NAME##_cpu(args);                                                                                                                            \
-    }                                                                                                                                                \
-    static struct cost NAME##_price(const void *args)                                                                                                \
-    {                                                                                                                                                \
-        return gemm_cost(args);                                                                                                                      \
-    }                                                                                                                                                \
-    static const struct kernel NAME##_kernel = {#NAME, NAME##_run, NAME##_price};                                                                    \
+    OP_KERNEL_PRICED(NAME, price);                                                                                                                   \
     void op_##NAME(struct stream *s, const struct gemm_args *a)                                                                                      \
     {                                                                                                                                                \
         dev_launch(s, &NAME##_kernel, a, sizeof *a);                                                                                                 \

@@ -16,17 +16,20 @@
 #pragma once
 #include "kernels/device/device.h"
 
-/* Makes NAME_kernel out of NAME_cpu and NAME_cost, and op_NAME when nothing else must happen around the launch. */
-#define OP_KERNEL(NAME)                                                                                                                              \
+/* Makes NAME_kernel out of NAME_cpu; PRICE is its cost function, for kernels that share one. */
+#define OP_KERNEL_PRICED(NAME, PRICE)                                                                                                                \
     static void NAME##_run(const void *args)                                                                                                         \
     {                                                                                                                                                \
         NAME##_cpu(args);                                                                                                                            \
     }                                                                                                                                                \
+    static const struct kernel NAME##_kernel = {#NAME, NAME##_run, PRICE}
+/* Makes NAME_kernel out of NAME_cpu and NAME_cost, and op_NAME when nothing else must happen around the launch. */
+#define OP_KERNEL(NAME)                                                                                                                              \
     static struct cost NAME##_price(const void *args)                                                                                                \
     {                                                                                                                                                \
         return NAME##_cost(args);                                                                                                                    \
     }                                                                                                                                                \
-    static const struct kernel NAME##_kernel = {#NAME, NAME##_run, NAME##_price};                                                                    \
+    OP_KERNEL_PRICED(NAME, NAME##_price);                                                                                                            \
     _Static_assert(sizeof(struct NAME##_args) <= KERNEL_ARGS_MAX, "arguments of " #NAME " are too large")
 #define OP_DEFINE(NAME)                                                                                                                              \
     OP_KERNEL(NAME);                                                                                                                                 \

@@ -1,9 +1,6 @@
-/* round.c - rounding by the bits of a float. */
-#include "kernels/ops/round.h"
+/* round.c - rounding on the host and as a kernel: the body is in round_body.h. */
 #include "kernels/ops/op.h"
-
-#include <math.h>
-#include <string.h>
+#include "kernels/ops/round_body.h"
 
 const char *dtype_name(enum dtype t)
 {
@@ -11,46 +8,15 @@ const char *dtype_name(enum dtype t)
     return names[t];
 }
 
-/* Drops the lowest `bits` of the significand; a carry goes into the exponent, as it should. */
-static float keep_upper(float x, int bits)
-{
-    uint32_t u, half = (UINT32_C(1) << (bits - 1)) - 1;
-    memcpy(&u, &x, sizeof u);
-    u = (u + half + (u >> bits & 1)) >> bits << bits;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
-static float to_fp16(float x)
-{
-    if (fabsf(x) < 0x1p-14f)
-        return copysignf((fabsf(x) + 0.75f) - 0.75f, x); /* floats near 0.75 are 2^-24 apart, as the smallest fp16 are */
-    float y = keep_upper(x, 13);
-    return fabsf(y) > 65504 ? copysignf(INFINITY, x) : y;
-}
-
 float dtype_round(enum dtype t, float x)
 {
-    if (t == DTYPE_FP32 || !isfinite(x))
-        return x;
-    return t == DTYPE_BF16 ? keep_upper(x, 16) : to_fp16(x);
+    return round_to(t, x);
 }
 
 void dtype_round_host(enum dtype t, float *v, int64_t n)
 {
     for (int64_t i = 0; t != DTYPE_FP32 && i < n; i++)
         v[i] = dtype_round(t, v[i]);
-}
-
-struct round_args {
-    float *v;
-    int64_t n;
-    enum dtype type;
-};
-
-static void round_cpu(const struct round_args *a)
-{
-    dtype_round_host(a->type, a->v, a->n);
 }
 
 static struct cost round_cost(const struct round_args *a)

@@ -17,6 +17,7 @@
  * Inside a row the lanes of the warp run the body together, so all of them see the same `row` and sums:
  *   ROW_EACH(i, n) statement   i = 0 .. n-1, any order        row_dot(x, y, n), row_sum(x, n)   in double, on every lane
  *   if (ROW_ONCE) statement    by one lane                    ROW_SYNC                          what was written is seen by all
+ *   row_copy(to, from, n)      n floats, not overlapping      row_total(x)                      the lanes' x summed (double, int64)
  * A sum has a fixed order on each of the two, not the same one: results agree to rounding.
  */
 #pragma once
@@ -46,6 +47,12 @@
 #define ROW_SYNC ((void)0)
 #define row_dot dot_f
 #define row_sum sum_f
+#define row_total(X) (X)
+
+HOT_INLINE void row_copy(float *to, const float *from, int64_t n)
+{
+    memcpy(to, from, (size_t)n * sizeof *to);
+}
 
 #else
 #include "kernels/device/cuda_kernel.h"
@@ -94,11 +101,17 @@ enum { SINGLE_THREADS = 256, SINGLE_WARP = 32 };
 #define ROW_SYNC __syncwarp()
 
 /* The sum over the lanes, on every lane. */
-static __device__ __forceinline__ double row_total(double x)
+template <typename NUMBER> static __device__ __forceinline__ NUMBER row_total(NUMBER x)
 {
     for (int other = SINGLE_WARP / 2; other > 0; other /= 2)
         x += __shfl_xor_sync(0xffffffffu, x, other);
     return x;
+}
+
+static __device__ __forceinline__ void row_copy(float *to, const float *from, int64_t n)
+{
+    ROW_EACH (i, n)
+        to[i] = from[i];
 }
 
 static __device__ __forceinline__ double row_dot(const float *x, const float *y, int64_t n)
