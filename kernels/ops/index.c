@@ -40,29 +40,29 @@ static void index_argsort_cpu(const struct index_args *x)
         memcpy(out, from, (size_t)n * sizeof *out);
 }
 
-OP_KERNEL_PRICED(index_arange, index_cost);
-OP_KERNEL_PRICED(index_diff, index_cost);
-OP_KERNEL_PRICED(index_compare, index_cost);
-OP_KERNEL_PRICED(index_where, index_cost);
-OP_KERNEL_PRICED(index_any, index_cost);
-OP_KERNEL_PRICED(index_differences, index_cost);
-OP_KERNEL_PRICED(index_bucketize, index_cost);
-OP_KERNEL_PRICED(index_argsort, index_cost);
-OP_KERNEL_PRICED(index_gather, index_cost);
-OP_KERNEL_PRICED(index_scatter, index_cost);
-OP_KERNEL_PRICED(index_scatter_value, index_cost);
-OP_KERNEL_PRICED(index_add_scalar, index_cost);
-OP_KERNEL_PRICED(index_add, index_cost);
-OP_KERNEL_PRICED(index_sub_scalar, index_cost);
-OP_KERNEL_PRICED(index_sub, index_cost);
-OP_KERNEL_PRICED(index_rsub_scalar, index_cost);
-OP_KERNEL_PRICED(index_rsub, index_cost);
-OP_KERNEL_PRICED(index_mul_scalar, index_cost);
-OP_KERNEL_PRICED(index_mul, index_cost);
-OP_KERNEL_PRICED(index_div_scalar, index_cost);
-OP_KERNEL_PRICED(index_div, index_cost);
-OP_KERNEL_PRICED(index_mod_scalar, index_cost);
-OP_KERNEL_PRICED(index_mod, index_cost);
+OP_KERNEL_PRICED(index_arange, index_cost, true);
+OP_KERNEL_PRICED(index_diff, index_cost, true);
+OP_KERNEL_PRICED(index_compare, index_cost, true);
+OP_KERNEL_PRICED(index_where, index_cost, true);
+OP_KERNEL_PRICED(index_any, index_cost, true);
+OP_KERNEL_PRICED(index_differences, index_cost, true);
+OP_KERNEL_PRICED(index_bucketize, index_cost, true);
+OP_KERNEL_PRICED(index_argsort, index_cost, true);
+OP_KERNEL_PRICED(index_gather, index_cost, true);
+OP_KERNEL_PRICED(index_scatter, index_cost, true);
+OP_KERNEL_PRICED(index_scatter_value, index_cost, true);
+OP_KERNEL_PRICED(index_add_scalar, index_cost, true);
+OP_KERNEL_PRICED(index_add, index_cost, true);
+OP_KERNEL_PRICED(index_sub_scalar, index_cost, true);
+OP_KERNEL_PRICED(index_sub, index_cost, true);
+OP_KERNEL_PRICED(index_rsub_scalar, index_cost, true);
+OP_KERNEL_PRICED(index_rsub, index_cost, true);
+OP_KERNEL_PRICED(index_mul_scalar, index_cost, true);
+OP_KERNEL_PRICED(index_mul, index_cost, true);
+OP_KERNEL_PRICED(index_div_scalar, index_cost, true);
+OP_KERNEL_PRICED(index_div, index_cost, true);
+OP_KERNEL_PRICED(index_mod_scalar, index_cost, true);
+OP_KERNEL_PRICED(index_mod, index_cost, true);
 
 void index_arange(struct stream *s, int64_t *out, int64_t n, int64_t start)
 {

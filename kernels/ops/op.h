@@ -16,13 +16,13 @@
 #pragma once
 #include "kernels/device/device.h"
 
-/* Makes NAME_kernel out of NAME_cpu; PRICE is its cost function, for kernels that share one. */
-#define OP_KERNEL_PRICED(NAME, PRICE)                                                                                                                \
+/* Makes NAME_kernel out of NAME_cpu and what follows `cpu` in struct kernel: a cost function that several share ... */
+#define OP_KERNEL_PRICED(NAME, ...)                                                                                                                  \
     static void NAME##_run(const void *args)                                                                                                         \
     {                                                                                                                                                \
         NAME##_cpu(args);                                                                                                                            \
     }                                                                                                                                                \
-    static const struct kernel NAME##_kernel = {#NAME, NAME##_run, PRICE}
+    static const struct kernel NAME##_kernel = {#NAME, NAME##_run, __VA_ARGS__}
 /* Makes NAME_kernel out of NAME_cpu and NAME_cost, and op_NAME when nothing else must happen around the launch. */
 #define OP_KERNEL(NAME)                                                                                                                              \
     static struct cost NAME##_price(const void *args)                                                                                                \
