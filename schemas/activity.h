@@ -20,6 +20,9 @@ enum activity_what {
     ACT_EVENT,  /* an event of `kind` */
     ACT_META,   /* key `name`, value `text`: what the program says of itself (backend, shape, world size ...); transient */
     ACT_MEMORY, /* `name` (e.g. "peak"), `bytes` on (rank, device) at `start` */
+    /* A collective as its program calls it, kind EV_COMM, without times: they are those of the work that CUPTI reports with this
+     * correlation as external id (kernels/device/cuda_module.h), from the start of the first to the end of the last. */
+    ACT_COMM,
 };
 
 struct activity {

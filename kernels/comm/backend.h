@@ -2,7 +2,7 @@
  *
  *   mode code -> comm.h -> comm.c          names, sequence numbers, bytes sent: the same on every backend
  *                            |  struct comm_ops
- *                         comm_threads.c, comm_mpi.c (comm_nccl.c, comm_sim.c): enqueues the transfer
+ *                         comm_threads.c, comm_mpi.c, comm_nccl.c, comm_sim.c: enqueues the transfer
  */
 #pragma once
 #include "kernels/comm/comm.h"

@@ -1,54 +1,30 @@
 /* comm_mpi.c - ranks are processes, one each: loads the module that knows MPI, and runs its transfers on the streams.
  *
- * The program runs where MPI is not installed. The module lies beside it: BIN/../lib/cpscope/comm_mpi.so.
+ * The program runs where MPI is not installed.
  *
  * A rank that fails stops calling MPI and ends the process without MPI_Finalize, with a status: then the launcher ends
  * all others and says which rank it was, as it does for a rank that was killed.
  */
 #include "kernels/comm/mpi_module.h"
-#include "schemas/version.h"
+#include "kernels/device/modules.h"
 
-#include <dlfcn.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct job { /* comm_world.impl */
     const struct mpi_module *module;
     struct mpi_handle *all; /* for what the host exchanges */
 };
 
-static bool module_path(char *path, size_t size)
-{
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n < 0)
-        return false;
-    self[n] = 0;
-    char *slash = strrchr(self, '/');
-    if (!slash)
-        return false;
-    *slash = 0;
-    return snprintf(path, size, "%s/../lib/cpscope/comm_mpi.so", self) < (int)size;
-}
-
 /* Open MPI's own plugins look for its symbols: they are made global. */
 static const struct mpi_module *load(struct err *e)
 {
-    char path[PATH_MAX];
-    if (!module_path(path, sizeof path))
-        return fail(e, ERR_FAIL, "communicator mpi: cannot tell where the program lies"), NULL;
-    if (access(path, R_OK) != 0)
-        return fail(e, ERR_FAIL, "communicator mpi: %s is not there: build where mpicc is (libopenmpi-dev), or use --comm threads", path), NULL;
-    void *so = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-    if (!so)
-        return fail(e, ERR_FAIL, "communicator mpi: %s; install Open MPI, or use --comm threads", dlerror()), NULL;
-    const struct mpi_module *m = dlsym(so, MPI_MODULE_SYMBOL);
-    if (!m || strcmp(m->version, CPSCOPE_VERSION) != 0)
-        return fail(e, ERR_FAIL, "communicator mpi: %s is of another version than the program: install both together", path), NULL;
-    return m;
+    return module_load(&(struct module_want){.who = "communicator mpi",
+                                             .file = "comm_mpi.so",
+                                             .symbol = MPI_MODULE_SYMBOL,
+                                             .not_there = "build where mpicc is (libopenmpi-dev), or use --comm threads",
+                                             .not_loaded = "install Open MPI, or use --comm threads",
+                                             .global = true},
+                       e);
 }
 
 /* A job of another size is left as by a rank that fails: MPI_Finalize would wait for ranks that may not come. */

@@ -32,6 +32,18 @@ struct work {
     void *event;                 /* RECORD, WAIT: the impl of the event at that time */
 };
 
+/* For communicators of ranks that are threads, on a device whose memory the host cannot touch. All are enqueued on the stream;
+ * pointers may be into the memory of other ranks' devices. */
+struct device_peer_ops {
+    void (*copy)(struct stream *s, void *to, const void *from, size_t bytes);
+    void (*clear)(struct stream *s, void *to, size_t bytes);
+    /* to[i] = parts[0][i] + parts[1][i] + ...; `to` may be one of the parts. */
+    void (*add)(struct stream *s, bool f64, void *to, const void *const *parts, int nparts, int64_t n);
+    void (*mark)(struct stream *s, void **mark); /* marks the stream's work so far; *mark is NULL, or one to use again */
+    void (*await)(struct stream *s, void *mark); /* what follows in the stream comes after the mark, another device's too */
+    void (*mark_close)(void *mark);
+};
+
 struct device_ops {
     bool (*open)(struct device *d, struct err *e); /* sets d->impl */
     void (*close)(struct device *d);               /* after every stream */
@@ -50,11 +62,17 @@ struct device_ops {
     int64_t (*event_time)(const struct dev_event *ev); /* of the latest record, once it is done */
     int64_t (*now)(struct device *d);
     void (*spend)(struct device *d, int64_t ns); /* the host works for so long; NULL: it really does */
+    /* A host row begins with this correlation id, or ends (-1); only while somebody listens. NULL: nobody else sees the calls. */
+    void (*host_row)(struct device *d, int64_t correlation);
+    /* NULL: WORK_COMM's run() is called on the stream's worker, in its turn, and memory is the host's. Else it is called by the
+     * host thread, within submit(), and enqueues. */
+    const struct device_peer_ops *peer;
 };
 
 struct device_backend {
     const char *name, *what;
-    bool (*available)(void); /* can this machine run it? */
+    bool (*available)(void);        /* can this machine run it? */
+    void (*why_not)(struct err *e); /* fails with the reason when it is not available; NULL: there is none here */
     const struct device_ops *ops;
     bool modelled; /* time is virtual, one thread runs all ranks, bulk tensors have no storage */
 };
@@ -73,7 +91,7 @@ struct device {
     const struct device_backend *backend;
     void *impl; /* the backend's */
     int rank, ordinal;
-    int64_t host_cost;                         /* ns per op */
+    int64_t host_cost; /* ns per op */
     enum dev_number number;
     int64_t correlation_next, correlation_end; /* ids that are this device's to give */
     int64_t in_use, peak, peak_ever;           /* bytes as asked for */

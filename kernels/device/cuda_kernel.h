@@ -29,6 +29,7 @@ struct cuda_kernel {
     void (*launch)(struct cuda_call *c, const void *args);
 };
 
+#ifdef __cplusplus
 /* CUDA_TABLE(elementwise) = {CUDA_ROW(elementwise_add), ..., {0}};   CUDA_ROW(NAME) names the launcher cuda_NAME. */
 #define CUDA_TABLE(FILE)                                                                                                                             \
     extern "C" const struct cuda_kernel cuda_table_##FILE[];                                                                                         \
@@ -68,3 +69,4 @@ static inline unsigned cuda_blocks(int64_t n, int threads)
     int64_t blocks = (n + threads - 1) / threads, most = 1 << 20;
     return (unsigned)(blocks < most ? blocks : most);
 }
+#endif

@@ -35,11 +35,16 @@ struct api_call api_begin(struct device *d, bool op)
         pay_host_cost(d);
     if (!activity_on())
         return (struct api_call){d, 0, -1};
-    return (struct api_call){d, dev_now(d), correlation(d)};
+    struct api_call c = {d, dev_now(d), correlation(d)};
+    if (d->backend->ops->host_row)
+        d->backend->ops->host_row(d, c.correlation);
+    return c;
 }
 
 static struct activity row_of(const struct api_call *c, const char *name)
 {
+    if (c->d->backend->ops->host_row)
+        c->d->backend->ops->host_row(c->d, -1);
     struct activity a = activity_of(c->d, EV_RUNTIME, name);
     a.start = c->start;
     a.end = dev_now(c->d);
