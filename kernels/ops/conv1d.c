@@ -1,12 +1,5 @@
-/* conv1d.c - channels in blocks of 128: a row of a block is a run of memory, the taps of a block fit a cache.
- *
- *   segment      x0  x1  x2  x3           tap W-1 meets the token itself, tap 0 the oldest
- *   row(-2)  row(-1)  row(0) ...          rows before the segment: the halo (first segment), else none
- *
- * The halo's rows are numbered -1, -2, ... down to -halo_valid; a tap that would reach further meets zero.
- */
-#include "kernels/ops/conv1d.h"
-#include "kernels/ops/hot.h"
+/* conv1d.c - channels in blocks of 128: a row of a block is a run of memory, the taps of a block fit a cache. */
+#include "kernels/ops/conv1d_body.h"
 
 #include <assert.h>
 
@@ -20,18 +13,6 @@ struct span {
 
 typedef void span_fn(const void *args, const struct span *s, float taps[][BLOCK], void *sums);
 
-HOT_INLINE const float *row_of(const float *x, int64_t ldx, const float *halo, int W, int D, const struct span *s, int64_t t)
-{
-    return t >= s->start ? x + t * ldx + s->from : halo + (W - 1 + (t - s->start)) * D + s->from;
-}
-
-/* The first tap of token t that meets a row. */
-HOT_INLINE int first_tap(const struct span *s, int64_t t, int W)
-{
-    int64_t reach = t - s->start + s->before;
-    return reach >= W - 1 ? 0 : (int)(W - 1 - reach);
-}
-
 static void load_taps(const float *w, int W, int from, int n, float taps[][BLOCK])
 {
     for (int j = 0; j < W; j++)
@@ -44,8 +25,8 @@ HOT_INLINE void convolve(const float *x, int64_t ldx, const float *halo, int W, 
 {
     for (int i = 0; i < s->n; i++)
         c[i] = 0;
-    for (int j = first_tap(s, t, W); j < W; j++) {
-        const float *row = row_of(x, ldx, halo, W, D, s, t - (W - 1) + j), *tap = taps[j];
+    for (int j = conv1d_first_tap(t - s->start, s->before, W); j < W; j++) {
+        const float *row = conv1d_row(x, ldx, halo, W, D, s->start, t - (W - 1) + j) + s->from, *tap = taps[j];
         for (int i = 0; i < s->n; i++)
             c[i] += tap[i] * row[i];
     }
@@ -98,10 +79,8 @@ HOT_INLINE void grad_c(const struct conv1d_bwd_args *a, const struct span *s, in
 {
     const float *dy = a->dy + t * a->lddy + s->from;
     convolve(a->x, a->ldx, a->halo, a->W, a->D, s, t, taps, dc);
-    for (int i = 0; i < s->n; i++) {
-        float sig = sigmoid_f(dc[i]);
-        dc[i] = dy[i] * (sig * (1 + dc[i] * (1 - sig)));
-    }
+    for (int i = 0; i < s->n; i++)
+        dc[i] = dy[i] * conv1d_slope(dc[i]);
 }
 
 /* Sums of dw: in single precision over some tokens, in double over all. */
@@ -130,9 +109,9 @@ HOT static void bwd_span(const void *args, const struct span *s, float taps[][BL
     for (int64_t t = s->start; t < s->end; t++) {
         float dc[BLOCK];
         grad_c(a, s, t, taps, dc);
-        for (int j = first_tap(s, t, a->W); j < a->W; j++) {
+        for (int j = conv1d_first_tap(t - s->start, s->before, a->W); j < a->W; j++) {
             int64_t from = t - (a->W - 1) + j;
-            const float *row = row_of(a->x, a->ldx, a->halo, a->W, a->D, s, from);
+            const float *row = conv1d_row(a->x, a->ldx, a->halo, a->W, a->D, s->start, from) + s->from;
             for (int i = 0; i < s->n; i++)
                 dw->some[j][i] += dc[i] * row[i];
             float *to = from >= s->start ? a->dx + from * a->lddx : a->d_halo ? a->d_halo + (a->W - 1 + (from - s->start)) * a->D : NULL;
