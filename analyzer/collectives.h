@@ -12,13 +12,17 @@
 #include "analyzer/trace.h"
 
 struct collective {
-    uint32_t lane, event; /* entry of trace.lanes; row number */
+    uint32_t lane, event; /* entry of trace.lanes; row number in its file */
     uint32_t group;       /* id in names; 0: the trace has no group */
     uint32_t op;          /* id in names; 0: not told */
+    uint32_t row;         /* what the table made of it: see calls_file(); 0 nothing */
+    int64_t start, end;   /* in its file's own time */
     int64_t total_ns;     /* clipped to the lane's window */
     int64_t transfer_ns;  /* likewise; -1: unknown. wait = total - transfer */
     int64_t bytes;        /* sent by the rank in our runs, else the message; -1 unknown */
+    bool sent;            /* bytes are what the rank sent */
     int32_t ranks;        /* in the group; 0 unknown */
+    bool last;            /* matched, and the only shortest: the others waited for it */
     uint32_t call;        /* matched: the same number on all its ranks, from 1 on; 0: not matched */
 };
 
@@ -28,6 +32,43 @@ struct collectives {
     struct intern names;
 };
 
+/* Of t->calls where there are any, else of the rows. */
 void collectives_find(const struct trace *t, struct collectives *c);
 void collectives_find_all(const struct trace *t, struct collectives *c); /* those outside the window, too; their total_ns is 0 */
 void collectives_free(struct collectives *c);
+
+/* ---- what matching needs of a call, so that its row need not be kept ---- */
+
+struct call {
+    struct collective c; /* c.lane: CALL_HIDDEN of a call that the selection leaves out, but other ranks' waiting hangs on */
+    uint32_t file;       /* entry of trace.files */
+    uint32_t seat;       /* its rank and device, numbered over all files */
+    uint32_t name;       /* what must agree: the operation, else the kernel's name */
+    int32_t run;
+    int32_t size;     /* of the group as the trace says, -1 */
+    int64_t sequence; /* -1 */
+    int64_t message;  /* what must agree, -1 */
+    bool single;      /* point to point: only its pair could tell */
+    bool p2p;         /* names a peer: ranks of the group may make different numbers of these, so they are matched apart */
+    bool counts;      /* touches the window */
+};
+
+#define CALL_HIDDEN UINT32_MAX
+
+struct calls {
+    struct call *v; /* by lane and start within a file */
+    size_t n, cap;
+    uint32_t nseats;
+    struct intern names;
+};
+
+void calls_init(struct calls *k);
+void calls_free(struct calls *k);
+/* Those of `t`, which is one file when `all` is given: the same file without a selection, whose other calls are hidden. */
+void calls_file(const struct trace *t, const struct trace *all, struct calls *k);
+
+/* Numbers that a file's calls are moved by when they are put behind those of the files before. */
+struct calls_base {
+    uint32_t file, lane, row;
+};
+void calls_append(struct calls *k, const struct calls *from, struct calls_base base);

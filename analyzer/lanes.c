@@ -114,6 +114,7 @@ struct deal {
     struct build *b;
     struct trace_file *f;
     uint32_t file;
+    struct buckets held;         /* ranks before selection, without rows */
     struct buckets ranks, lanes; /* host rows by rank; device rows by (rank, device) */
     int64_t from, to;            /* relative to t0 */
 };
@@ -130,7 +131,10 @@ static struct bucket *choose(struct deal *d, const struct event *ev, bool *bad)
     int32_t rank = trace_event_rank(&d->f->d, ev);
     enum ev_class class = ev_kind_class((enum ev_kind)ev->kind);
     bool other_rank = o->rank >= 0 && rank != o->rank, other_device = class == EV_WORK && o->device >= 0 && ev->device != o->device;
-    if (other_rank || other_device || (class != EV_HOST && class != EV_WORK))
+    if (class != EV_HOST && class != EV_WORK)
+        return NULL;
+    bucket(&d->held, rank);
+    if (other_rank || other_device)
         return NULL;
     *bad = row_is_bad(d->f, ev);
     if (!*bad && outside(d, ev))
@@ -228,6 +232,16 @@ int64_t time_since(int64_t zero, int64_t t)
     return __builtin_add_overflow(zero, t, &sum) ? (t < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
+static void keep_held(struct deal *d)
+{
+    int32_t *v = arena_array(&d->b->t->arena, int32_t, d->held.n + 1);
+    for (size_t i = 0; i < d->held.n; i++)
+        v[i] = (int32_t)d->held.v[i].key;
+    d->f->held = v;
+    d->f->nheld = d->held.n;
+    free(d->held.v);
+}
+
 /* The lists of ranks and lanes of all files, each file's in its own pass. */
 static bool deal_file(struct build *b, uint32_t file)
 {
@@ -239,6 +253,7 @@ static bool deal_file(struct build *b, uint32_t file)
     d.from = time_since(zero, t->opts.from);
     d.to = time_since(zero, t->opts.to);
     deal_rows(&d);
+    keep_held(&d);
     d.f->first_rank = (uint32_t)t->nranks;
     d.f->nranks = (uint32_t)d.ranks.n;
     t->ranks = make_room(t->ranks, &t->ranks_cap, t->nranks + d.ranks.n, sizeof *t->ranks);
@@ -254,31 +269,11 @@ static bool deal_file(struct build *b, uint32_t file)
     return any;
 }
 
-static bool nothing_left(const struct trace *t, struct err *e)
-{
-    const struct trace_opts *o = &t->opts;
-    const char *file = t->files[0].name;
-    if (o->rank >= 0)
-        return fail(e, ERR_UNDECIDED, "%s: no event of rank %lld%s", file, (long long)o->rank, t->nfiles > 1 ? " in these files" : "");
-    if (o->from != INT64_MIN || o->to != INT64_MAX)
-        return fail(e, ERR_UNDECIDED, "%s: no event between --from and --to", file);
-    if (t->opts.device >= 0)
-        return fail(e, ERR_UNDECIDED, "%s: no event of device %lld", file, (long long)o->device);
-    if (t->files[0].bad_rows)
-        return fail(e, ERR_UNDECIDED, "%s: no event that is possible; %zu rows end before they start, last over an hour or the like", file,
-                    t->files[0].bad_rows);
-    return fail(e, ERR_UNDECIDED, "%s: no event in this trace", file);
-}
-
 bool lanes_build(struct build *b, struct err *e)
 {
     struct trace *t = b->t;
     bool any = false;
     for (size_t i = 0; i < t->nfiles; i++)
         any |= deal_file(b, (uint32_t)i);
-    if (!any)
-        return nothing_left(t, e);
-    if (t->opts.device >= 0 && !t->nlanes)
-        return fail(e, ERR_UNDECIDED, "%s: no event of device %lld", t->files[0].name, (long long)t->opts.device);
-    return true;
+    return found(t, any, LACK_ROWS, e) && found(t, t->opts.device < 0 || t->nlanes, LACK_DEVICE, e);
 }

@@ -1,23 +1,23 @@
 /* runs.c - which files make one run: run 0 holds the first file of each rank, run 1 the second, and so on. */
 #include "analyzer/trace_build.h"
 
-static bool holds_rank(const struct trace *t, const struct trace_file *f, int32_t rank)
+static bool holds_rank(const struct trace_file *f, int32_t rank)
 {
-    for (uint32_t i = f->first_rank; i < f->first_rank + f->nranks; i++)
-        if (t->ranks[i].rank == rank)
+    for (size_t i = 0; i < f->nheld; i++)
+        if (f->held[i] == rank)
             return true;
     return false;
 }
 
 /* Files that know no rank are apart: nothing says that they belong together. */
-static bool clash(const struct trace *t, const struct trace_file *x, const struct trace_file *y)
+static bool clash(const struct trace_file *x, const struct trace_file *y)
 {
     bool known = false;
-    for (uint32_t i = x->first_rank; i < x->first_rank + x->nranks; i++) {
-        if (t->ranks[i].rank < 0)
+    for (size_t i = 0; i < x->nheld; i++) {
+        if (x->held[i] < 0)
             continue;
         known = true;
-        if (holds_rank(t, y, t->ranks[i].rank))
+        if (holds_rank(y, x->held[i]))
             return true;
     }
     return !known;
@@ -26,7 +26,7 @@ static bool clash(const struct trace *t, const struct trace_file *x, const struc
 static bool run_is_free(const struct trace *t, size_t file, int run)
 {
     for (size_t k = 0; k < file; k++)
-        if (t->files[k].run == run && clash(t, &t->files[file], &t->files[k]))
+        if (t->files[k].run == run && clash(&t->files[file], &t->files[k]))
             return false;
     return true;
 }

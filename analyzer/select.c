@@ -132,7 +132,5 @@ bool select_range(struct build *b, struct err *e)
     size_t left = 0;
     for (size_t i = 0; i < b->t->nfiles; i++)
         left += select_file(b, (uint32_t)i);
-    if (!left)
-        return fail(e, ERR_UNDECIDED, "%s: no range matches '%s'", b->t->files[0].name, b->t->opts.range);
-    return true;
+    return found(b->t, left, LACK_RANGE, e);
 }

@@ -1,5 +1,5 @@
 /* table.c - building a result table: its rows from its own file, the notes that every table carries from here. */
-#include "analyzer/trace.h"
+#include "analyzer/reduce.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -41,13 +41,69 @@ static void note_file(const struct trace_file *f, struct table *out)
     }
 }
 
+/* One file of `t`, numbered from 0; the rows are t's. */
+static void view_open(const struct trace *t, uint32_t file, struct trace *v)
+{
+    const struct trace_file *f = &t->files[file];
+    uint32_t first = f->nranks ? t->ranks[f->first_rank].first_lane : 0;
+    *v = *t;
+    v->arena = (struct arena){0};
+    v->nfiles = 1;
+    v->files = arena_array(&v->arena, struct trace_file, 1);
+    v->files[0] = *f;
+    v->files[0].first_rank = 0;
+    v->nranks = f->nranks;
+    v->ranks = arena_array(&v->arena, struct trace_rank, v->nranks + 1);
+    v->lanes = arena_array(&v->arena, struct lane, t->nlanes + 1);
+    v->nlanes = 0;
+    for (uint32_t r = 0; r < v->nranks; r++) {
+        v->ranks[r] = t->ranks[f->first_rank + r];
+        v->ranks[r].file = 0;
+        v->ranks[r].first_lane -= first;
+        for (uint32_t l = 0; l < v->ranks[r].nlanes; l++) {
+            v->lanes[v->nlanes] = t->lanes[first + v->nlanes];
+            v->lanes[v->nlanes].file = 0;
+            v->lanes[v->nlanes++].host = r;
+        }
+    }
+}
+
+static void view_close(struct trace *v)
+{
+    arena_free(&v->arena);
+}
+
+static bool fill_files(const struct table_desc *d, const struct trace *t, const void *args, struct table *out, struct err *e)
+{
+    struct joint j;
+    joint_open(&j, d, args, out);
+    for (uint32_t i = 0; i < t->nfiles; i++) {
+        struct trace v;
+        struct digest g = {0};
+        view_open(t, i, &v);
+        digest_make(d, &v, args, &g);
+        joint_add(&j, &g, &t->files[i], (uint32_t)v.nlanes);
+        digest_free(&g);
+        view_close(&v);
+    }
+    return joint_close(&j, t, e);
+}
+
 bool table_build(const struct table_desc *d, const struct trace *t, const void *args, struct table *out, struct err *e)
 {
+    bool whole = d->whole && d->whole(args);
     table_init(out, d->name, d->title, d->columns);
-    if (!d->fill(t, args, out, e))
+    if (!(whole ? d->fill(t, args, out, e) : fill_files(d, t, args, out, e)))
         return false;
+    if (whole && d->order)
+        table_sort_by(out, d->order);
+    table_notes(t, out);
+    return true;
+}
+
+void table_notes(const struct trace *t, struct table *out)
+{
     table_note(out, "window: %s", trace_window_text(t, &out->arena));
     for (size_t i = 0; i < t->nfiles; i++)
         note_file(&t->files[i], out);
-    return true;
 }

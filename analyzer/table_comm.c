@@ -15,10 +15,10 @@ struct sum {
     int64_t bused;
 };
 
-static void count(const struct collectives *c, const struct collective *v, bool own, struct sum *s)
+static void count(const struct collectives *c, const struct collective *v, struct sum *s)
 {
     const char *op = intern_str(&c->names, v->op);
-    double factor = own ? 1 : commop_bus_factor(op, v->ranks); /* what a rank of ours sent is bus traffic already */
+    double factor = v->sent ? 1 : commop_bus_factor(op, v->ranks); /* what a rank of ours sent is bus traffic already */
     s->calls++;
     s->total += v->total_ns;
     s->bytes += v->bytes >= 0 ? v->bytes : 0;
@@ -66,8 +66,14 @@ static int in_order(const struct cell *x, const struct cell *y)
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
 {
     (void)args;
-    if (!trace_has(t, EV_KERNEL) && !trace_has(t, EV_COMM))
-        return fail(e, ERR_UNDECIDED, "%s: no kernels or collectives were recorded", t->files[0].name);
+    (void)out;
+    bool recorded = trace_has(t, EV_KERNEL) || trace_has(t, EV_COMM);
+    return recorded || fail(e, ERR_UNDECIDED, "%s: no kernels or collectives were recorded", t->files[0].name);
+}
+
+static void finish(const struct trace *t, const void *args, struct table *out)
+{
+    (void)args;
     struct collectives c;
     struct groups g = {0};
     struct sum *sums = NULL;
@@ -81,13 +87,11 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
             sums = array_grow(sums, &cap, k + 1, sizeof *sums);
             memset(sums + was, 0, (cap - was) * sizeof *sums);
         }
-        const struct trace_file *f = &t->files[t->lanes[c.v[i].lane].file];
-        count(&c, &c.v[i], f->d.ev[c.v[i].event].bytes >= 0, &sums[k]);
+        count(&c, &c.v[i], &sums[k]);
         varying |= c.v[i].transfer_ns >= 0 && strcmp(intern_str(&c.names, c.v[i].op), "all_to_all_v") == 0;
     }
     for (size_t i = 0; i < g.n; i++)
         fill_row(t, &c, g.key[i], &sums[i], out);
-    table_sort_by(out, in_order);
     if (!c.n)
         table_note(out, "no collective was found among the kernels; --patterns FILE names custom ones");
     if (varying)
@@ -95,7 +99,6 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     free(sums);
     groups_free(&g);
     collectives_free(&c);
-    return true;
 }
 
 const struct table_desc table_comm = {
@@ -122,4 +125,7 @@ const struct table_desc table_comm = {
     .worst = "wait_ns",
     .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
     .fill = fill,
+    .joins = true,
+    .finish = finish,
+    .order = in_order,
 };

@@ -18,11 +18,11 @@
 enum { RANK, LAYER, MICROBATCH, PHASE, KIND, CALLS, TIME, WORK, PADDING, HITS, MISSES, BACKEND, TRACE, WAIT };
 
 struct sum {
-    int64_t calls, time, wait, matched; /* matched: calls whose waiting is known */
-    int64_t work, tokens, padded;       /* of batch marks */
+    int64_t calls, time, comms;   /* comms: of the calls, collectives */
+    int64_t work, tokens, padded; /* of batch marks */
     int64_t hits, misses;
     int64_t marks;
-    bool cache, comm;
+    bool cache;
 };
 
 /* A row: (rank, 1 + layer, 1 + micro-batch, kind << 2 | phase). */
@@ -125,15 +125,14 @@ static void take_bubbles(struct look *x, uint32_t lane)
     arena_free(&a);
 }
 
-static void take_waits(struct look *x, const struct collectives *c)
+/* Calls of a row are marked with its number: what they wait is known when all ranks are there. */
+static void mark_calls(struct look *x)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        if (x->t->lanes[c->v[i].lane].file != x->file || !x->key_of[c->v[i].event])
-            continue;
-        struct sum *s = &x->v[x->key_of[c->v[i].event] - 1];
-        s->comm = true;
-        s->matched += c->v[i].transfer_ns >= 0;
-        s->wait += c->v[i].transfer_ns >= 0 ? c->v[i].total_ns - c->v[i].transfer_ns : 0;
+    struct calls *k = x->t->calls;
+    for (size_t i = 0; i < k->n; i++) {
+        k->v[i].c.row = k->v[i].counts ? x->key_of[k->v[i].c.event] : 0;
+        if (k->v[i].c.row)
+            x->v[k->v[i].c.row - 1].comms++;
     }
 }
 
@@ -228,11 +227,11 @@ static void fill_row(struct look *x, size_t at, bool linked, struct table *out)
     if (x->v[batch].work && (batch == at || compute))
         row[WORK] = cell_int(x->v[batch].work);
     fill_marks(s, row);
-    if (s->comm && s->matched == s->calls)
-        row[WAIT] = cell_int(s->wait);
+    if (s->comms && s->comms == s->calls)
+        row[WAIT] = cell_int((int64_t)at + 1);
 }
 
-static void look_file(struct look *x, const struct collectives *c, struct arena *a, struct table *out)
+static void look_file(struct look *x, struct arena *a, struct table *out)
 {
     const struct trace *t = x->t;
     bool linked = false;
@@ -251,7 +250,7 @@ static void look_file(struct look *x, const struct collectives *c, struct arena 
         if (t->lanes[l].file == x->file)
             take_bubbles(x, l);
     }
-    take_waits(x, c);
+    mark_calls(x);
     for (uint32_t r = 0; r < t->nranks; r++)
         if (t->ranks[r].file == x->file)
             take_host(x, r);
@@ -287,27 +286,19 @@ static int in_order(const struct cell *x, const struct cell *y)
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
 {
     (void)args;
-    struct collectives c;
-    bool any = false;
-    collectives_find(t, &c);
-    for (uint32_t i = 0; i < t->nfiles; i++) {
-        struct arena a = {0};
-        struct look x = {.t = t, .f = &t->files[i], .file = i};
-        intern_init(&x.kinds);
-        look_file(&x, &c, &a, out);
-        any |= x.any;
-        cpwalk_free(&x.walk);
-        groups_free(&x.keys);
-        groups_free(&x.instances);
-        free(x.v);
-        free(x.extent);
-        intern_free(&x.kinds);
-        arena_free(&a);
-    }
-    collectives_free(&c);
-    table_sort_by(out, in_order);
-    return any || fail(e, ERR_UNDECIDED, "%s: no layers, micro-batches or batch marks in this trace (layer#N, microbatch#N, %s)", t->files[0].name,
-                       MARK_BATCH);
+    struct arena a = {0};
+    struct look x = {.t = t, .f = &t->files[0]};
+    intern_init(&x.kinds);
+    look_file(&x, &a, out);
+    cpwalk_free(&x.walk);
+    groups_free(&x.keys);
+    groups_free(&x.instances);
+    free(x.v);
+    free(x.extent);
+    intern_free(&x.kinds);
+    arena_free(&a);
+    return x.any || fail(e, ERR_UNDECIDED, "%s: no layers, micro-batches or batch marks in this trace (layer#N, microbatch#N, %s)", t->files[0].name,
+                         MARK_BATCH);
 }
 
 const struct table_desc table_cp = {
@@ -338,4 +329,7 @@ const struct table_desc table_cp = {
     .worst = "time_ns",
     .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
     .fill = fill,
+    .joins = true,
+    .waits = "wait_ns",
+    .order = in_order,
 };

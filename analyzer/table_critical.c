@@ -33,6 +33,12 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     return any || fail(e, ERR_UNDECIDED, "%s: no API calls that start work or wait, and no device rows", t->files[0].name);
 }
 
+static bool whole(const void *args)
+{
+    (void)args;
+    return true;
+}
+
 const struct table_desc table_critical = {
     .name = "critical",
     .title = "What the step's length is made of",
@@ -56,4 +62,5 @@ const struct table_desc table_critical = {
     .worst = "total_ns",
     .spares = SIDE_KERNEL,
     .fill = fill,
+    .whole = whole,
 };

@@ -74,7 +74,6 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
         fill_row(t, &x, g.key[i], &sums[i], idle[g.key[i][0]], out);
         unknown |= g.key[i][1] == IDLE_UNKNOWN;
     }
-    table_sort_by(out, in_order);
     if (unknown)
         table_note(out, "no cause: the trace has no host rows of that rank to tell");
     free(sums);
@@ -108,4 +107,5 @@ const struct table_desc table_idle = {
     .worst = "idle_ns",
     .spares = SIDE_KERNEL | SIDE_COMM | SIDE_RANGE,
     .fill = fill,
+    .order = in_order,
 };

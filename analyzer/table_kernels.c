@@ -159,7 +159,6 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     for (uint32_t i = 0; i < t->nfiles; i++)
         tally_file(t, i, by, &names, &y);
     fill_rows(t, &y, &names, out);
-    table_sort_by(out, in_order);
     if (by == BY_RANGE)
         table_note(out, "by the innermost range around the launch; no name: launched outside of ranges, or no launch row to tell");
     free(y.v);
@@ -197,4 +196,5 @@ const struct table_desc table_kernels = {
     .args_size = sizeof(struct kernels_args),
     .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COMM | SIDE_COPY,
     .fill = fill,
+    .order = in_order,
 };

@@ -109,7 +109,7 @@ static double dilation(const struct sides *s, const struct lane *l, struct ivlse
     return 100 * (real / expected - 1); /* 0 / 0: not a number, absent */
 }
 
-static int64_t fill_lane(const struct sides *s, const struct lane *l, struct table *out)
+static void fill_lane(const struct sides *s, const struct lane *l, struct table *out)
 {
     struct arena a = {0};
     struct ivlset of = side_union(s, l, SIDE_OF, &a), with = side_union(s, l, SIDE_WITH, &a);
@@ -123,7 +123,6 @@ static int64_t fill_lane(const struct sides *s, const struct lane *l, struct tab
     row[OVERLAP_PCT] = cell_share(overlap, total);
     row[DILATION] = cell_real(dilation(s, l, of));
     arena_free(&a);
-    return total;
 }
 
 static bool compile(regex_t *re, regex_t **slot, const char *option, const char *text, struct err *e)
@@ -138,23 +137,28 @@ static bool compile(regex_t *re, regex_t **slot, const char *option, const char 
     return true;
 }
 
-static void fill_lanes(struct sides *s, const struct overlap_args *o, struct table *out)
+static void fill_lanes(struct sides *s, struct table *out)
 {
+    struct arena a = {0};
+    s->known = arena_array(&a, uint8_t, s->t->files[0].d.strings.n + 1);
+    for (size_t l = 0; l < s->t->nlanes; l++)
+        fill_lane(s, &s->t->lanes[l], out);
+    arena_free(&a);
+}
+
+static void finish(const struct trace *t, const void *args, struct table *out)
+{
+    const struct overlap_args *o = args;
+    const char *of = o ? o->of : NULL, *with = o ? o->with : NULL;
     int64_t total = 0;
-    for (uint32_t i = 0; i < s->t->nfiles; i++) {
-        struct arena a = {0};
-        s->known = arena_array(&a, uint8_t, s->t->files[i].d.strings.n + 1);
-        for (size_t l = 0; l < s->t->nlanes; l++)
-            if (s->t->lanes[l].file == i)
-                total += fill_lane(s, &s->t->lanes[l], out);
-        arena_free(&a);
-    }
+    (void)t;
+    for (size_t i = 0; i < out->nrows; i++)
+        total += table_at(out, i)[COMM].i;
     if (!total)
-        table_note(out,
-                   s->of ? "no kernel matches --of in the window" : "no collective was found among the kernels; --patterns FILE names custom ones");
-    if (s->of || s->with)
-        table_note(out, "comm_union_ns is of %s%s, overlap_ns with %s%s", s->of ? "what matches " : "collectives", s->of ? o->of : "",
-                   s->with ? "what matches " : "kernels that are none", s->with ? o->with : "");
+        table_note(out, of ? "no kernel matches --of in the window" : "no collective was found among the kernels; --patterns FILE names custom ones");
+    if (of || with)
+        table_note(out, "comm_union_ns is of %s%s, overlap_ns with %s%s", of ? "what matches " : "collectives", of ? of : "",
+                   with ? "what matches " : "kernels that are none", with ? with : "");
 }
 
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
@@ -166,7 +170,7 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
         return fail(e, ERR_UNDECIDED, "%s: no GPU rows in this trace", t->files[0].name);
     bool ok = compile(&of, &s.of, "of", o ? o->of : NULL, e) && compile(&with, &s.with, "with", o ? o->with : NULL, e);
     if (ok)
-        fill_lanes(&s, o, out);
+        fill_lanes(&s, out);
     if (s.of)
         regfree(s.of);
     if (s.with)
@@ -205,4 +209,5 @@ const struct table_desc table_overlap = {
     .args_size = sizeof(struct overlap_args),
     .spares = SIDE_SYNC | SIDE_RANGE, /* the collectives' functions are asked for by --of and --with */
     .fill = fill,
+    .finish = finish,
 };

@@ -274,7 +274,6 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
         nest_free(&w.open);
         arena_free(&a);
     }
-    table_sort_by(out, in_order);
     waits_free(&l.op);
     waits_free(&l.wait);
     return true;
@@ -310,4 +309,5 @@ const struct table_desc table_ranges = {
     .args_size = sizeof(struct ranges_args),
     .spares = SIDE_KERNEL | SIDE_COMM,
     .fill = fill,
+    .order = in_order,
 };

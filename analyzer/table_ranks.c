@@ -15,10 +15,11 @@ enum { RANK, HOST, OFFSET, RESIDUAL, SPAN, BUSY, WAIT, LAST, BACKEND, TRACE, LAS
 
 static const uint32_t NOT_A_MEMBER = UINT32_MAX;
 
-struct member {            /* of one matched call */
-    uint32_t call, rank;   /* rank: entry of trace.ranks */
-    int64_t duration, end; /* end: absolute, in the rank's own clock */
+struct member {          /* of one matched call */
+    uint32_t call, rank; /* rank: entry of trace.ranks */
+    int64_t end;         /* absolute, in the rank's own clock */
     uint32_t group, op;
+    bool last;
 };
 
 struct standing { /* of one rank */
@@ -59,33 +60,28 @@ static void collect(struct ranking *k, struct arena *a)
     for (size_t i = 0; i < k->c.n; i++) {
         const struct collective *c = &k->c.v[i];
         const struct lane *l = &k->t->lanes[c->lane];
-        const struct tracedata *d = &k->t->files[l->file].d;
         struct standing *s = &k->of[l->host];
         s->calls++;
         s->unmatched |= !c->call;
         s->wait += c->call ? c->total_ns - c->transfer_ns : 0;
         if (c->call)
-            k->v[k->n++] =
-                (struct member){c->call, l->host, d->ev[c->event].end - d->ev[c->event].start, d->ev[c->event].end + d->t0, c->group, c->op};
+            k->v[k->n++] = (struct member){c->call, l->host, c->end + k->t->files[l->file].d.t0, c->group, c->op, c->last};
     }
     qsort(k->v, k->n, sizeof *k->v, by_call);
 }
 
-/* The only shortest of a call came last; among equals nobody did. */
-static void judge(struct ranking *k, const struct member *v, size_t n)
+/* Several devices of a rank in one call: which one came last is not the rank's. */
+static void find_twice(struct ranking *k)
 {
-    size_t least = 0, equal = 1;
-    for (size_t i = 1; i < n; i++) {
-        k->of[v[i].rank].twice |= v[i].rank == v[i - 1].rank;
-        if (v[i].duration < v[least].duration)
-            least = i, equal = 1;
-        else
-            equal += v[i].duration == v[least].duration;
-    }
-    if (n < 2 || equal > 1)
-        return;
-    struct standing *s = &k->of[v[least].rank];
-    size_t at = groups_at(&k->lasts, v[least].rank, v[least].group, v[least].op, 0), was = k->counts_cap;
+    for (size_t i = 1; i < k->n; i++)
+        if (k->v[i].call == k->v[i - 1].call && k->v[i].rank == k->v[i - 1].rank)
+            k->of[k->v[i].rank].twice = true;
+}
+
+static void count_last(struct ranking *k, const struct member *v)
+{
+    struct standing *s = &k->of[v->rank];
+    size_t at = groups_at(&k->lasts, v->rank, v->group, v->op, 0), was = k->counts_cap;
     if (at >= was) {
         k->counts = array_grow(k->counts, &k->counts_cap, at + 1, sizeof *k->counts);
         memset(k->counts + was, 0, (k->counts_cap - was) * sizeof *k->counts);
@@ -93,7 +89,7 @@ static void judge(struct ranking *k, const struct member *v, size_t n)
     s->last++;
     if (++k->counts[at] > s->last_most) {
         s->last_most = k->counts[at];
-        s->last_group = v[least].group, s->last_op = v[least].op;
+        s->last_group = v->group, s->last_op = v->op;
     }
 }
 
@@ -203,12 +199,9 @@ static const char *host_of(const struct trace *t, const struct trace_rank *r)
     return *host ? host : tracedata_meta_get(d, "host");
 }
 
-static void fill_rank(const struct ranking *k, uint32_t r, struct table *out, struct cell *row)
+static void fill_waiting(const struct ranking *k, uint32_t r, struct table *out, struct cell *row)
 {
     const struct standing *s = &k->of[r];
-    row[RANK] = cell_id(k->t->ranks[r].rank);
-    row[HOST] = cell_text(host_of(k->t, &k->t->ranks[r]));
-    fill_busy(k->t, &k->t->ranks[r], row);
     if (s->calls && !s->unmatched)
         row[WAIT] = cell_int(s->wait);
     if (s->calls && !s->unmatched && !s->twice) {
@@ -219,33 +212,58 @@ static void fill_rank(const struct ranking *k, uint32_t r, struct table *out, st
     }
 }
 
-/* Who is a rank of the job, and the first one of each run. A helper rank without device rows, beside ranks that are known,
- * is none. */
+/* A helper rank without device rows, beside ranks that are known, is none of the job's. */
+static bool is_member(const struct trace *t, const struct trace_rank *r)
+{
+    const struct trace_file *f = &t->files[r->file];
+    bool known = false;
+    for (uint32_t i = f->first_rank; i < f->first_rank + f->nranks; i++)
+        known |= t->ranks[i].rank >= 0;
+    return r->rank >= 0 || r->nlanes || !known;
+}
+
+/* The first rank of each run. */
 static void find_bases(struct ranking *k, struct arena *a)
 {
     const struct trace *t = k->t;
-    bool *known = arena_array(a, bool, t->nfiles);
     uint32_t *first = arena_array(a, uint32_t, t->nfiles); /* by run: 1 + rank; there are at most as many runs as files */
     k->base = arena_array(a, uint32_t, t->nranks);
-    for (size_t i = 0; i < t->nranks; i++)
-        known[t->ranks[i].file] |= t->ranks[i].rank >= 0;
     for (uint32_t r = 0; r < t->nranks; r++) {
         int run = t->files[t->ranks[r].file].run;
-        bool member = t->ranks[r].rank >= 0 || t->ranks[r].nlanes || !known[t->ranks[r].file];
+        bool member = is_member(t, &t->ranks[r]);
         if (member && !first[run])
             first[run] = r + 1;
         k->base[r] = member ? first[run] - 1 : NOT_A_MEMBER;
     }
 }
 
+/* What a rank tells by itself. */
+static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
+{
+    (void)args;
+    (void)e;
+    for (uint32_t r = 0; r < t->nranks; r++) {
+        if (!is_member(t, &t->ranks[r]))
+            continue;
+        const char *host = host_of(t, &t->ranks[r]);
+        struct cell *row = trace_row(t, t->ranks[r].file, out);
+        row[RANK] = cell_id(t->ranks[r].rank);
+        row[HOST] = cell_text(host ? table_text(out, "%s", host) : NULL);
+        fill_busy(t, &t->ranks[r], row);
+    }
+    return true;
+}
+
+/* The rows are those of fill(), in order of the ranks. */
 static void fill_rows(struct ranking *k, struct table *out)
 {
     bool estimated = false;
+    size_t at = 0;
     for (uint32_t r = 0; r < k->t->nranks; r++) {
         if (k->base[r] == NOT_A_MEMBER)
             continue;
-        struct cell *row = trace_row(k->t, k->t->ranks[r].file, out);
-        fill_rank(k, r, out, row);
+        struct cell *row = table_at(out, at++);
+        fill_waiting(k, r, out, row);
         fill_clock(k, r, row);
         estimated |= k->t->ranks[k->base[r]].file != k->t->ranks[r].file && row[OFFSET].kind;
     }
@@ -253,19 +271,17 @@ static void fill_rows(struct ranking *k, struct table *out)
                               : "offset 0: ranks of one file share its clock; empty: no matched collective tells");
 }
 
-static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
+static void finish(const struct trace *t, const void *args, struct table *out)
 {
     (void)args;
-    (void)e;
     struct arena a = {0};
     struct ranking k = {.t = t, .of = arena_array(&a, struct standing, t->nranks)};
     collectives_find(t, &k.c);
     collect(&k, &a);
-    for (size_t i = 0, j; i < k.n; i = j) {
-        for (j = i + 1; j < k.n && k.v[j].call == k.v[i].call;)
-            j++;
-        judge(&k, k.v + i, j - i);
-    }
+    find_twice(&k);
+    for (size_t i = 0; i < k.n; i++)
+        if (k.v[i].last)
+            count_last(&k, &k.v[i]);
     find_bases(&k, &a);
     find_differences(&k, &a);
     fill_rows(&k, out);
@@ -275,7 +291,6 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     free(k.counts);
     collectives_free(&k.c);
     arena_free(&a);
-    return true;
 }
 
 const struct table_desc table_ranks = {
@@ -302,4 +317,6 @@ const struct table_desc table_ranks = {
     .worst = "last_arrivals",
     .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
     .fill = fill,
+    .joins = true,
+    .finish = finish,
 };

@@ -37,7 +37,6 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     for (size_t i = 0; i < x.n; i++)
         if (x.v[i].identical)
             fill_row(t, &x, &x.v[i], out);
-    table_sort_by(out, in_order);
     if (x.units & REPEAT_STEP)
         table_note(out, "no micro-batches are marked: repeats are counted inside each step");
     if (x.units & REPEAT_WHOLE)
@@ -69,4 +68,5 @@ const struct table_desc table_repeats = {
     .worst = "host_ns",
     .spares = SIDE_COMM,
     .fill = fill,
+    .order = in_order,
 };

@@ -109,43 +109,34 @@ static void fill_lane(const struct trace *t, const struct lane *l, struct table 
     row[MEMSET] = cell_int(s.set_ns);
     row[BAD_ROWS] = cell_int((int64_t)l->bad_rows);
     row[USEFUL] = cell_int(s.union_ns[USEFUL_WORK]);
+    row[COMM_WAIT] = cell_int(1 + (l - t->lanes));
     arena_free(&a);
-}
-
-/* Waiting in collectives, where every one of the lane's calls is matched. */
-static void fill_waits(const struct trace *t, struct table *out)
-{
-    struct collectives c;
-    collectives_find(t, &c);
-    for (size_t i = 0, j; i < c.n; i = j) {
-        int64_t wait = 0;
-        bool all = true;
-        for (j = i; j < c.n && c.v[j].lane == c.v[i].lane; j++) {
-            all &= c.v[j].transfer_ns >= 0;
-            wait += c.v[j].total_ns - c.v[j].transfer_ns;
-        }
-        if (all)
-            table_at(out, c.v[i].lane)[COMM_WAIT] = cell_int(wait);
-    }
-    collectives_free(&c);
 }
 
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
 {
     (void)args;
-    size_t rows = 0, comms = 0;
+    size_t rows = 0;
     for (size_t i = 0; i < t->nlanes; i++)
         rows += t->lanes[i].n;
     if (!rows)
         return fail(e, ERR_UNDECIDED, "%s: no GPU rows in this trace", t->files[0].name);
-    for (size_t i = 0; i < t->nlanes; i++) {
+    for (size_t i = 0; i < t->nlanes; i++)
         fill_lane(t, &t->lanes[i], out);
-        comms += (size_t)table_at(out, i)[COMM_KERNELS].i;
-    }
-    fill_waits(t, out);
+    for (size_t i = 0; i < t->calls->n; i++)
+        t->calls->v[i].c.row = t->calls->v[i].counts ? 1 + t->calls->v[i].c.lane : 0;
+    return true;
+}
+
+static void finish(const struct trace *t, const void *args, struct table *out)
+{
+    int64_t comms = 0;
+    (void)t;
+    (void)args;
+    for (size_t i = 0; i < out->nrows; i++)
+        comms += table_at(out, i)[COMM_KERNELS].i;
     if (!comms)
         table_note(out, "no collective was found among the kernels; --patterns FILE names custom ones");
-    return true;
 }
 
 const struct table_desc table_summary = {
@@ -183,4 +174,7 @@ const struct table_desc table_summary = {
     .worst = "useful_busy_ns", /* the rank that the others wait for */
     .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
     .fill = fill,
+    .joins = true,
+    .waits = "comm_wait_ns",
+    .finish = finish,
 };

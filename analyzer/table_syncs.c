@@ -120,7 +120,6 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
         recover(&r, &g, sums, out);
     for (size_t i = 0; i < g.n; i++)
         fill_row(t, w, g.key[i], &sums[i], op, out);
-    table_sort_by(out, by_cost);
     table_note(out, "ledger: %s",
                op ? "op, framework operators that read the device back; blocked_ns is self time" : "wait, outermost host-blocking API calls");
     bool recorded = w->recorded;
@@ -128,6 +127,13 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     groups_free(&g);
     replay_free(&r);
     return recorded || fail(e, ERR_UNDECIDED, "%s: no %s were recorded", t->files[0].name, op ? "framework operators" : "API calls of the host");
+}
+
+/* A replay is of all ranks together. */
+static bool whole(const void *args)
+{
+    const struct syncs_args *o = args;
+    return !o || (!o->no_replay && !(o->ledger && strcmp(o->ledger, "op") == 0));
 }
 
 static const struct opt opts[] = {
@@ -166,4 +172,6 @@ const struct table_desc table_syncs = {
     .args_size = sizeof(struct syncs_args),
     .spares = SIDE_KERNEL | SIDE_RANGE,
     .fill = fill,
+    .whole = whole,
+    .order = by_cost,
 };

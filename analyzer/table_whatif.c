@@ -115,6 +115,12 @@ static const struct opt opts[] = {
     {0},
 };
 
+static bool whole(const void *args)
+{
+    (void)args;
+    return true;
+}
+
 const struct table_desc table_whatif = {
     .name = "whatif",
     .title = "What the step would be without it",
@@ -141,4 +147,5 @@ const struct table_desc table_whatif = {
     .args_size = sizeof(struct whatif_args),
     .spares = SIDE_KERNEL,
     .fill = fill,
+    .whole = whole,
 };

@@ -2,6 +2,7 @@
 #include "analyzer/tablecmd.h"
 #include "analyzer/output.h"
 #include "analyzer/progress.h"
+#include "analyzer/reduce.h"
 #include "schemas/tracefile.h"
 
 struct files {
@@ -16,13 +17,12 @@ static const struct opt file_rows[] = {
 static bool show(const struct table_desc *d, const struct files *files, const struct trace_opts *to, const void *args, const struct output_opts *oo,
                  struct err *e)
 {
-    struct trace t;
-    if (!trace_open(files->v.v, files->v.n, to, &t, e))
-        return false;
+    struct reduced r;
     struct table out = {0};
-    bool ok = trace_spares(&t, oo->path, e) && table_build(d, &t, args, &out, e) && output_table(&out, d->worst, oo, e);
+    bool ok =
+        reduce_table(d, files->v.v, files->v.n, to, args, &r, &out, e) && trace_spares(&r.t, oo->path, e) && output_table(&out, d->worst, oo, e);
     table_free(&out);
-    trace_close(&t);
+    reduced_close(&r);
     return ok;
 }
 

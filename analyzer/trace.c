@@ -59,6 +59,61 @@ static bool check_numbers(const struct trace_opts *o, struct err *e)
     return o->device >= -1 || fail(e, ERR_USAGE, "--device %lld: devices count from 0", (long long)o->device);
 }
 
+static bool lacks_rows(const struct trace *t, struct err *e)
+{
+    const struct trace_opts *o = &t->opts;
+    const char *file = t->files[0].name;
+    if (o->rank >= 0)
+        return fail(e, ERR_UNDECIDED, "%s: no event of rank %lld%s", file, (long long)o->rank, t->nfiles > 1 ? " in these files" : "");
+    if (o->from != INT64_MIN || o->to != INT64_MAX)
+        return fail(e, ERR_UNDECIDED, "%s: no event between --from and --to", file);
+    if (o->device >= 0)
+        return fail(e, ERR_UNDECIDED, "%s: no event of device %lld", file, (long long)o->device);
+    if (t->files[0].bad_rows)
+        return fail(e, ERR_UNDECIDED, "%s: no event that is possible; %zu rows end before they start, last over an hour or the like", file,
+                    t->files[0].bad_rows);
+    return fail(e, ERR_UNDECIDED, "%s: no event in this trace", file);
+}
+
+static bool lacks(const struct trace *t, enum lack k, struct err *e)
+{
+    const struct trace_opts *o = &t->opts;
+    const char *file = t->files[0].name, *cure = "--step-marker RE says which ranges are steps";
+    switch (k) {
+    case LACK_ROWS:
+        return lacks_rows(t, e);
+    case LACK_DEVICE:
+        return fail(e, ERR_UNDECIDED, "%s: no event of device %lld", file, (long long)o->device);
+    case LACK_MARKER:
+        return fail(e, ERR_UNDECIDED, "%s: no range matches --step-marker '%s'", file, o->step_marker);
+    case LACK_RANGE:
+        return fail(e, ERR_UNDECIDED, "%s: no range matches '%s'", file, o->range);
+    case LACK_STEP:
+        return fail(e, ERR_UNDECIDED, "%s: no step %s in this trace; %s", file, o->step, cure);
+    case LACK_MARKS:
+        return fail(e, ERR_UNDECIDED, "%s: no steps are marked in this trace; %s", file, cure);
+    case LACK_WORK:
+        break;
+    }
+    return fail(e, ERR_UNDECIDED, "%s: no GPU rows in this trace", file);
+}
+
+bool found(struct trace *t, bool there, enum lack k, struct err *e)
+{
+    if (!there && !t->opts.one_of_many)
+        return lacks(t, k, e);
+    t->lacks |= there ? 0 : 1u << k;
+    return true;
+}
+
+bool trace_complete(const struct trace *t, struct err *e)
+{
+    for (enum lack k = LACK_ROWS; k <= LACK_WORK; k++)
+        if (t->lacks >> k & 1)
+            return lacks(t, k, e);
+    return true;
+}
+
 /* A marker that was asked for and is not there: another window than the one meant would be shown. */
 static bool check_marker(const struct build *b, struct err *e)
 {
@@ -67,9 +122,10 @@ static bool check_marker(const struct build *b, struct err *e)
     for (size_t i = 0; i < b->t->nranks; i++)
         if (b->t->ranks[i].steps.n)
             return true;
-    return fail(e, ERR_UNDECIDED, "%s: no range matches --step-marker '%s'", b->t->files[0].name, b->t->opts.step_marker);
+    return found(b->t, false, LACK_MARKER, e);
 }
 
+/* paths NULL: the files are there already. */
 static bool build(struct build *b, const char *const *paths, size_t n, struct err *e)
 {
     const struct trace_opts *o = &b->t->opts;
@@ -102,13 +158,29 @@ bool trace_open(const char *const *paths, size_t n, const struct trace_opts *o, 
 
 void trace_close(struct trace *t)
 {
-    for (size_t i = 0; i < t->nfiles; i++)
+    for (size_t i = 0; i < t->nfiles && !t->borrowed; i++)
         tracedata_free(&t->files[i].d);
     free(t->files);
     free(t->ranks);
     free(t->lanes);
     arena_free(&t->arena);
     *t = (struct trace){0};
+}
+
+bool trace_again(const struct trace *t, const struct trace_opts *o, struct trace *again, struct err *e)
+{
+    size_t cap = 0;
+    *again = (struct trace){.opts = *o, .nfiles = t->nfiles, .borrowed = true};
+    again->files = array_grow(NULL, &cap, t->nfiles + 1, sizeof *again->files);
+    for (size_t i = 0; i < t->nfiles; i++) {
+        const struct trace_file *f = &t->files[i];
+        again->files[i] = (struct trace_file){.path = f->path, .name = f->name, .backend = f->backend, .d = f->d};
+    }
+    struct build b = {.t = again};
+    bool ok = build(&b, NULL, 0, e);
+    if (!ok)
+        trace_close(again);
+    return ok;
 }
 
 bool trace_spares(const struct trace *t, const char *path, struct err *e)

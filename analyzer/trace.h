@@ -27,6 +27,8 @@ struct trace_opts {
     const char *patterns;    /* file of `class RE` lines: see classes.h */
     bool quiet;              /* no progress, no warnings */
     unsigned spared;         /* side tables that need not be loaded: bits of tracefile.h */
+    int threads;             /* that read one file; 0: as many as there are cores */
+    bool one_of_many;        /* the other files of the job are opened apart: what this one lacks is no failure, see trace.lacks */
 };
 #define TRACE_OPTS_NONE ((struct trace_opts){.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX})
 extern const struct opt trace_opt_rows[]; /* into a struct trace_opts; for opt_parse */
@@ -39,10 +41,13 @@ enum work { WORK_COMPUTE = 1, WORK_COMM = 2, WORK_COPY = 4, WORK_SET = 8, WORK_K
 struct trace_file {
     const char *path, *name; /* name: the last part of the path */
     const char *backend;     /* cuda, rocm, ascend, cpu, sim; NULL: not in this trace */
+    bool foreign;            /* not a file of ours */
     int run;                 /* files of one run hold each rank once */
     struct tracedata d;
-    int64_t start, end;          /* of the trace: start of a recording, else of the first good row, before selection; end < start: no row */
-    size_t bad_rows;             /* all kinds */
+    int64_t start, end;  /* of the trace: start of a recording, else of the first good row, before selection; end < start: no row */
+    size_t bad_rows;     /* all kinds */
+    const int32_t *held; /* ranks of its rows before selection */
+    size_t nheld;
     const uint8_t *class;        /* by string id: enum kclass of a kernel's name (classes.h); 0 not looked at */
     unsigned kinds;              /* bit k: rows of event kind k are there (before selection) */
     uint32_t first_rank, nranks; /* in trace.ranks */
@@ -86,13 +91,23 @@ struct trace {
     size_t ranks_cap, lanes_cap;
     enum span span;
     struct trace_opts opts;
-    struct arena arena; /* owns the lists */
+    unsigned lacks;      /* of a trace that is one_of_many: bits of enum lack */
+    bool borrowed;       /* of trace_again() */
+    struct calls *calls; /* collectives of rows that are gone (reduce.h); NULL: they are among the rows */
+    struct arena arena;  /* owns the lists */
 };
+
+/* What a restriction may find nothing of, in the order in which it is looked for. */
+enum lack { LACK_ROWS, LACK_DEVICE, LACK_MARKER, LACK_RANGE, LACK_STEP, LACK_MARKS, LACK_WORK };
 
 /* Loads files and folders (every trace in a folder), selects, finds steps and windows. On failure *t is empty and *e says
  * why: ERR_USAGE bad option values, ERR_FAIL unreadable, ERR_UNDECIDED a restriction leaves nothing. */
 bool trace_open(const char *const *paths, size_t n, const struct trace_opts *o, struct trace *t, struct err *e);
 void trace_close(struct trace *t);
+/* The same rows in memory under another selection; `t` keeps them and is closed after *again. */
+bool trace_again(const struct trace *t, const struct trace_opts *o, struct trace *again, struct err *e);
+/* False, with the reason: a job whose files all lack something. */
+bool trace_complete(const struct trace *t, struct err *e);
 /* False: `path`, where output is to go (NULL: to stdout), is a file that `t` was read from. ERR_USAGE. */
 bool trace_spares(const struct trace *t, const char *path, struct err *e);
 
@@ -120,8 +135,16 @@ struct table_desc {
     const struct opt *opts; /* its own options, into a struct of args_size bytes; NULL: none */
     size_t args_size;       /* args are zeroed before parsing: zero means default */
     unsigned spares;        /* side tables it never looks at, as SIDE_ bits of tracefile.h: they are not loaded */
-    /* args NULL: all defaults. ERR_UNDECIDED when the source never records such events. `out` is initialised. */
+    /* args NULL: all defaults. ERR_UNDECIDED when the source never records such events. `out` is initialised. `t` is one
+     * file and each file is given in its turn, unless `whole` says that the table needs the rows of all of them at once.
+     * Texts in cells are constants or live in `out`. */
     bool (*fill)(const struct trace *t, const void *args, struct table *out, struct err *e);
+    bool (*whole)(const void *args); /* NULL: no */
+    bool joins;                      /* it looks at t->calls, the file's collectives, and marks in c.row what it made of them */
+    const char *waits;               /* column of waiting in matched collectives: as filled, the number that c.row of its calls has */
+    /* When all files are there, as husks without rows (reduce.h); NULL: nothing more to do. */
+    void (*finish)(const struct trace *t, const void *args, struct table *out);
+    int (*order)(const struct cell *x, const struct cell *y); /* of the rows; NULL: as they come */
 };
 extern const struct table_desc *const table_descs[]; /* ends with NULL */
 
@@ -135,5 +158,7 @@ const struct table_desc *table_find(const char *name); /* NULL: none of that nam
 /* Initialises *out and fills it: rows in their final order, notes with the window, bad rows, losses and what is missing.
  * The caller frees it. */
 bool table_build(const struct table_desc *d, const struct trace *t, const void *args, struct table *out, struct err *e);
+/* The notes that every table ends with: the window, bad rows, losses. */
+void table_notes(const struct trace *t, struct table *out);
 /* A new row with backend and trace set. */
 struct cell *trace_row(const struct trace *t, uint32_t file, struct table *out);

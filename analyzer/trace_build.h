@@ -15,12 +15,15 @@ struct build {
     int64_t step_from, step_to; /* of --step; from > to: all */
 };
 
+/* paths NULL: they are there already. */
 bool load_files(struct trace *t, const char *const *paths, size_t n, struct err *e);
 /* Good rows that --rank, --device, --from and --to leave, as t->ranks and t->lanes. */
 bool lanes_build(struct build *b, struct err *e);
 /* Sets file.run. */
 void runs_number(struct trace *t);
 void steps_build(struct build *b);
+/* When it is not there: of one of many that is noted, and true; else a failure, with the reason. */
+bool found(struct trace *t, bool there, enum lack k, struct err *e);
 /* Thins the lists out to what --range leaves. */
 bool select_range(struct build *b, struct err *e);
 /* Sets t->span and all windows. */

@@ -29,8 +29,7 @@ static void spread_ranks(struct tracedata *d)
 /* Files that are read by several threads, each taking the next one. */
 struct loading {
     struct trace *t;
-    int threads; /* for one file */
-    bool *foreign;
+    int threads;      /* for one file */
     struct err *errs; /* by file */
     atomic_size_t next;
     atomic_bool failed;
@@ -40,7 +39,7 @@ static void load_file(struct loading *l, size_t i)
 {
     struct trace_file *f = &l->t->files[i];
     tracedata_init(&f->d);
-    if (!import_open_part(f->path, l->t->opts.spared, l->threads, &f->d, &l->foreign[i], &l->errs[i])) {
+    if (!import_open_part(f->path, l->t->opts.spared, l->threads, &f->d, &f->foreign, &l->errs[i])) {
         atomic_store(&l->failed, true);
         return;
     }
@@ -74,13 +73,14 @@ static void load_with_help(struct loading *l)
     pthread_t others[MOST];
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int n = 0;
-    l->threads = l->t->nfiles > 1 ? 1 : 0;
+    l->threads = l->t->nfiles > 1 ? 1 : l->t->opts.threads;
     while (n < MOST && n + 1 < cores && (size_t)n + 1 < l->t->nfiles && pthread_create(&others[n], NULL, helper, l) == 0)
         n++;
-    load_next(l, true);
+    load_next(l, !l->t->opts.one_of_many); /* who opens the files shows how far it is */
     for (int i = 0; i < n; i++)
         pthread_join(others[i], NULL);
-    progress_end();
+    if (!l->t->opts.one_of_many)
+        progress_end();
 }
 
 /* Warnings in order of the files; the first failure is the one that counts. */
@@ -89,7 +89,7 @@ static bool report(const struct loading *l, struct err *e)
     for (size_t i = 0; i < l->t->nfiles; i++) {
         if (l->errs[i].kind)
             return fail(e, l->errs[i].kind, "%s", l->errs[i].msg);
-        if (l->foreign[i])
+        if (l->t->files[i].foreign && !l->t->opts.one_of_many)
             import_warn(l->t->files[i].path, &l->t->files[i].d, 0);
     }
     return true;
@@ -112,10 +112,12 @@ bool load_files(struct trace *t, const char *const *paths, size_t n, struct err 
 {
     struct arena a = {0};
     struct paths p = {0};
+    if (!paths)
+        return true;
     bool ok = paths_expand(&p, &t->arena, paths, n, e);
     if (ok) {
         name_files(t, &p);
-        struct loading l = {.t = t, .foreign = arena_array(&a, bool, p.n + 1), .errs = arena_array(&a, struct err, p.n + 1)};
+        struct loading l = {.t = t, .errs = arena_array(&a, struct err, p.n + 1)};
         load_with_help(&l);
         ok = report(&l, e);
     }

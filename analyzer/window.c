@@ -168,18 +168,12 @@ static bool parse_span(const char *text, enum span *span)
 static bool choose_span(struct build *b, struct err *e)
 {
     struct trace *t = b->t;
-    const char *file = t->files[0].name;
     bool steps = any_file(t, file_has_steps), work = any_file(t, file_has_work);
     t->span = steps ? SPAN_STEP : work ? SPAN_GPU : SPAN_ALL;
     if (t->opts.span && !parse_span(t->opts.span, &t->span))
         return fail(e, ERR_USAGE, "--span %s: not step, gpu or all", t->opts.span);
-    if (t->opts.step && !steps)
-        return fail(e, ERR_UNDECIDED, "%s: no step %s in this trace; --step-marker RE says which ranges are steps", file, t->opts.step);
-    if (t->span == SPAN_STEP && !steps)
-        return fail(e, ERR_UNDECIDED, "%s: no steps are marked in this trace; --step-marker RE says which ranges are steps", file);
-    if (t->span == SPAN_GPU && !work)
-        return fail(e, ERR_UNDECIDED, "%s: no GPU rows in this trace", file);
-    return true;
+    return found(t, !t->opts.step || steps, LACK_STEP, e) && found(t, t->span != SPAN_STEP || steps, LACK_MARKS, e) &&
+           found(t, t->span != SPAN_GPU || work, LACK_WORK, e);
 }
 
 bool windows_build(struct build *b, struct err *e)
