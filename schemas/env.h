@@ -15,3 +15,4 @@
 #define ENV_MAX_SIZE "CPSCOPE_MAX_SIZE"               /* bytes of the file at which recording stops */
 #define ENV_CONTROL "CPSCOPE_CONTROL"                 /* file pattern of a socket that starts and stops the recording */
 #define ENV_COMMAND "CPSCOPE_COMMAND"                 /* the command line, secrets masked, for meta */
+#define ENV_CUPTI "CPSCOPE_CUPTI"                     /* path of the libcupti to use, instead of the one that is found */
