@@ -1,5 +1,6 @@
 /* bench_expect.c - `cpbench expect`: what one step of a mode must show, from formulas, without running it. */
 #include "kernels/bench.h"
+#include "kernels/model/groups.h"
 #include "kernels/modes/expect.h"
 #include "kernels/options.h"
 #include "schemas/table.h"
@@ -12,7 +13,7 @@ static const struct column columns[] = {{"what", UNIT_TEXT},   {"kind", UNIT_TEX
 static void add_rank(struct table *t, const struct run_config *c, int rank)
 {
     struct expect x = {0};
-    c->mode->expect(&c->shape, rank, &x);
+    groups_expect(c, rank, &x);
     for (int i = 0; i < x.n; i++) {
         struct cell *row = table_row(t);
         row[0] = cell_text(x.rows[i].what);
@@ -43,16 +44,18 @@ static enum status run(int argc, char **argv, struct err *e)
     struct run_config c;
     if (opt_parse(argc, argv, groups,
                   "Prints what one step of a mode shows on every rank: csv what,kind,rank,count,bytes.\v"
-                  "comm: the mode's collectives and the bytes that the rank sends. op_sync, wait_sync: host reads by function, "
+                  "comm: the mode's collectives and the bytes that the rank sends; comm_tp: those of a --tp group. op_sync, wait_sync: host reads by "
+                  "function, "
                   "operators and waits. flops: floating point operations (projections and attention exactly, core and summary by the formulas of the "
                   "chunk form). "
                   "work: sum of q_len * k_len over the pieces of attention that the rank computes. "
+                  "schedule: with --dynamic-cp, the micro-batches of each cp size that the rank works on. "
                   "Drawn lengths are those of step 0.",
                   &a, e) &&
         run_config_of(&o, &c, &a, e)) {
         struct table t;
         table_init(&t, "expect", "What one step shows", columns);
-        for (int rank = 0; rank < c.shape.cp; rank++)
+        for (int rank = 0; rank < config_ranks(&c); rank++)
             add_rank(&t, &c, rank);
         table_sort_by(&t, order);
         table_csv(&t, stdout);

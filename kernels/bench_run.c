@@ -19,6 +19,8 @@ static const struct column columns[] = {{"step", UNIT_ID},
                                         {"param_hash", UNIT_TEXT},
                                         {"out_hash", UNIT_TEXT},
                                         {"grad_hash", UNIT_TEXT},
+                                        {"valid_tokens", UNIT_COUNT},
+                                        {"padded_tokens", UNIT_COUNT},
                                         {0}};
 
 static struct cell hash_cell(struct table *t, uint64_t hash)
@@ -39,6 +41,8 @@ static void print(const struct run_row *rows, int64_t n)
         c[4] = cell_real(rows[i].grad_norm);
         c[5] = cell_int(rows[i].peak_bytes);
         c[6] = cell_int(rows[i].fwd_ns);
+        c[10] = cell_int(rows[i].tokens - rows[i].padded);
+        c[11] = cell_int(rows[i].padded);
         if (isnan(rows[i].loss))
             continue; /* a model of a machine computes no values */
         c[7] = hash_cell(&t, rows[i].param_hash);
@@ -49,12 +53,31 @@ static void print(const struct run_row *rows, int64_t n)
     table_free(&t);
 }
 
+/* What a rank works on, and how many micro-batches all groups together. */
+static void say_schedule(const struct run_config *c, const char *self)
+{
+    int64_t all = 0;
+    fprintf(stderr, "%s: schedule of a rank:", self);
+    for (int cp = 1; cp <= 8; cp *= 2) {
+        int64_t n = 0;
+        for (int64_t b = 0; b < c->shape.microbatches; b++)
+            n += c->sizes[b % c->nsizes] == cp;
+        if (n)
+            fprintf(stderr, "%s %" PRId64 "%s at cp %d", all ? "," : "", n, all ? "" : " micro-batches", cp);
+        all += n * (c->shape.cp / cp);
+    }
+    fprintf(stderr, "; %" PRId64 " in all a step\n", all);
+}
+
 static void run_and_print(const struct run_options *o, const struct run_config *c, const char *self, struct arena *a, struct err *e)
 {
     struct run_row *rows = arena_array(a, struct run_row, c->steps);
-    if (!strcmp(o->device, "auto") && (!strcmp(c->comm, "threads") || launch_env().rank <= 0))
+    bool speaks = !strcmp(c->comm, "threads") || launch_env().rank <= 0;
+    if (speaks && !strcmp(o->device, "auto"))
         fprintf(stderr, "%s: --device auto: this build has no GPU backend, running on the cpu\n", self);
-    config_announce(c, o->host_cost, o->seqs);
+    if (speaks && c->nsizes)
+        say_schedule(c, self);
+    config_announce(c, &(struct config_words){o->host_cost, o->seqs, o->dynamic_cp});
     bool rank0 = false;
     if (run_steps(c, rows, &rank0, e) && rank0)
         print(rows, c->steps);
@@ -69,7 +92,7 @@ static enum status run(int argc, char **argv, struct err *e)
     if (opt_parse(
             argc, argv, groups,
             "Runs training steps of a stack of layers under a mode, forward and backward, and prints a row a step: csv "
-            "step,step_ns,tokens,loss,grad_norm,peak_bytes,fwd_ns,param_hash,out_hash,grad_hash.\v"
+            "step,step_ns,tokens,loss,grad_norm,peak_bytes,fwd_ns,param_hash,out_hash,grad_hash,valid_tokens,padded_tokens.\v"
             "loss is the mean of out^2/2; grad_norm is over input and parameter gradients. Parameters are not updated: all steps "
             "see the same ones, on other data. step_ns, fwd_ns and peak_bytes are the largest of the ranks'; fwd_ns is the device's time in "
             "forward phases. Hashes are of bits: equal hashes are equal outputs, whatever the route. Times on the cpu backend are this machine's.",

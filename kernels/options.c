@@ -1,5 +1,8 @@
 /* options.c - option rows, their ranges, their words, and the checks that need several of them. */
 #include "kernels/options.h"
+#include "kernels/model/groups.h"
+#include "kernels/model/stack.h"
+#include "kernels/modes/tensor.h"
 #include "kernels/ops/conv1d.h"
 
 #include <inttypes.h>
@@ -16,6 +19,7 @@ const struct run_options run_options_default = {.route = "interval",
                                                 .seqs = "random:6",
                                                 .dtype = "fp32",
                                                 .device = "auto",
+                                                .padding = "none",
                                                 .host_cost = "none",
                                                 .cp = 4,
                                                 .tp = 1,
@@ -43,7 +47,11 @@ const struct run_options run_options_default = {.route = "interval",
 const struct opt run_option_rows[] = {
     {OPT_TEXT, "mode", AT(mode), "the mode to run (cpbench list shows all)", "ID"},
     {OPT_INT, "cp", AT(cp), "ranks of the context-parallel group [4]", "C"},
-    {OPT_INT, "tp", AT(tp), "ranks of the tensor-parallel group; only 1 [1]", "T"},
+    {OPT_INT, "tp", AT(tp), "ranks that share the heads of a layer and the rows between layers; the run has C x T ranks [1]", "T"},
+    {OPT_TEXT, "attn-mode", AT(attn_mode), "every fourth layer is attention under this mode, the others GDN under --mode", "ID"},
+    {OPT_TEXT, "dynamic-cp", AT(dynamic_cp),
+     "cp sizes (1, 2, 4, 8, up to --cp) that micro-batches have in turn, CxN for N of one size; a step takes the list --microbatches times",
+     "C1,C2,..."},
     {OPT_TEXT, "route", AT(route), "how layout routes are derived: naive, interval, prebuilt, encoded [interval]", "KIND"},
     {OPT_TEXT, "boundaries", AT(boundaries), "boundary resolution: per-layer, cached [per-layer with route naive, else cached]", "HOW"},
     {OPT_TEXT, "summary", AT(summary), "keep, checkpoint: states of the (S, M) scan kept for backward, or run again [checkpoint]", "HOW"},
@@ -55,6 +63,8 @@ const struct opt run_option_rows[] = {
     {OPT_TEXT, "recompute", AT(recompute), "none, full: run a layer's forward again before its backward [none]", "HOW"},
     {OPT_INT, "tokens", AT(tokens), "tokens of a micro-batch over the whole group [2048]", "T"},
     {OPT_TEXT, "seqs", AT(seqs), "packed sequences: lengths L,L,... or equal:N or random:N [random:6]", "LIST"},
+    {OPT_TEXT, "padding", AT(padding),
+     "none; eod: --seqs are documents, filled up to multiples of 2 x cp, and the loss is without the filling [none]", "HOW"},
     {OPT_INT, "hidden", AT(hidden), "width of the model [64]", "H"},
     {OPT_INT, "kheads", AT(kheads), "key heads [4]", "N"},
     {OPT_INT, "vheads", AT(vheads), "value heads, a multiple of the key heads [8]", "N"},
@@ -72,7 +82,8 @@ const struct opt run_option_rows[] = {
      "fp32, bf16, fp16: what values are rounded to where they are stored; memory and transfers stay 4 bytes wide [fp32]", "TYPE"},
     {OPT_TEXT, "device", AT(device), "auto, cpu; sim: a model of a machine, times are virtual [auto]", "NAME"},
     {OPT_TEXT, "machine", AT(machine), "of --device sim: the name of a shipped machine or a machine file [h200x8]", "FILE"},
-    {OPT_TEXT, "comm", AT(comm), "threads: ranks are threads of this process; mpi: processes, started by mpirun -np C; sim: of --device sim [threads; sim on sim]", "NAME"},
+    {OPT_TEXT, "comm", AT(comm),
+     "threads: ranks are threads of this process; mpi: processes, started by mpirun -np C; sim: of --device sim [threads; sim on sim]", "NAME"},
     {OPT_TEXT, "host-cost", AT(host_cost), "emulated dispatch cost of an op: none, NS, framework (6000 ns; on sim the machine's) [none]", "NS"},
     {OPT_INT, "seed", AT(seed), "seed of parameters, lengths and inputs [1234]", "S"},
     {0},
@@ -85,6 +96,7 @@ static const struct range {
     int64_t low, high;
 } ranges[] = {
     {"cp", AT(cp), 1, 4096},
+    {"tp", AT(tp), 1, 1024},
     {"layers", AT(layers), 1, 10000},
     {"microbatches", AT(microbatches), 1, 10000},
     {"steps", AT(steps), 1, 1000000},
@@ -107,8 +119,6 @@ static const struct range {
 
 static bool check_ranges(const struct run_options *o, struct err *e)
 {
-    if (o->tp != 1)
-        return fail(e, ERR_USAGE, "--tp %" PRId64 ": only 1 is built", o->tp);
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         const struct range *r = &ranges[i];
         int64_t v = *(const int64_t *)((const char *)o + r->offset);
@@ -151,13 +161,14 @@ static bool read_words(const struct run_options *o, struct run_config *c, struct
     static const char *const summaries[] = {"checkpoint", "keep", NULL};
     static const char *const metadata[] = {[METADATA_CACHED] = "cached", [METADATA_HOISTED] = "hoisted", [METADATA_PER_LAYER] = "per-layer", NULL};
     static const char *const dtypes[] = {"fp32", "bf16", "fp16", NULL}, *const devices[] = {"auto", "cpu", "sim", NULL},
-                             *const comms[] = {"threads", "mpi", "sim", NULL};
+                             *const comms[] = {"threads", "mpi", "sim", NULL}, *const paddings[] = {"none", "eod", NULL};
     int route = one_of("route", o->route, routes, e), full = one_of("recompute", o->recompute, recompute, e);
     int cached = o->boundaries ? one_of("boundaries", o->boundaries, boundaries, e) : route != ROUTE_NAIVE;
     int kept = one_of("summary", o->summary, summaries, e), plans = one_of("metadata", o->metadata, metadata, e);
     int dtype = one_of("dtype", o->dtype, dtypes, e);
     one_of("device", o->device, devices, e);
     one_of("comm", c->comm, comms, e);
+    c->eod = one_of("padding", o->padding, paddings, e) == 1;
     c->shape.route = (enum route_kind)route;
     c->shape.boundaries_cached = cached == 1;
     c->shape.recompute = full == 1;
@@ -205,6 +216,66 @@ static void read_numbers(const struct run_options *o, struct run_config *c)
     c->seed = (uint64_t)o->seed;
 }
 
+/* "C" or "CxN": N times C. */
+static bool read_size(const struct run_options *o, const char *word, int64_t *cp, int64_t *times, struct err *e)
+{
+    char size[16] = "";
+    const char *x = strchr(word, 'x');
+    *times = 1;
+    snprintf(size, sizeof size, "%.*s", x ? (int)(x - word) : (int)strlen(word), word);
+    if (!opt_int(size, cp) || (x && !opt_int(x + 1, times)) || *times < 1)
+        return fail(e, ERR_USAGE, "--dynamic-cp %s: '%s' is no cp size, nor CxN for N of them", o->dynamic_cp, word);
+    if ((*cp != 1 && *cp != 2 && *cp != 4 && *cp != 8) || o->cp % *cp)
+        return fail(e, ERR_USAGE, "--dynamic-cp %s: %" PRId64 " is not one of 1, 2, 4, 8 that divide --cp %" PRId64, o->dynamic_cp, *cp, o->cp);
+    return true;
+}
+
+static bool read_sizes(const struct run_options *o, struct run_config *c, struct arena *a, struct err *e)
+{
+    enum { MOST = 10000 };
+    int *sizes = o->dynamic_cp ? arena_array(a, int, MOST) : NULL;
+    char *rest = o->dynamic_cp ? arena_strdup(a, o->dynamic_cp) : NULL;
+    for (char *word; (word = strsep(&rest, ",")) != NULL;) {
+        int64_t cp, times;
+        if (!read_size(o, word, &cp, &times, e))
+            return false;
+        if (times > MOST || (c->nsizes + times) * o->microbatches > MOST)
+            return fail(e, ERR_USAGE, "--dynamic-cp %s: more than %d micro-batches a step", o->dynamic_cp, MOST);
+        for (; times > 0; times--)
+            sizes[c->nsizes++] = (int)cp;
+    }
+    c->sizes = sizes;
+    c->shape.microbatches *= c->nsizes ? c->nsizes : 1;
+    return true;
+}
+
+static bool read_attn_mode(const struct run_options *o, struct run_config *c, struct err *e)
+{
+    if (!o->attn_mode)
+        return true;
+    c->attn = mode_find_named("attn-mode", o->attn_mode, e);
+    if (!c->attn)
+        return false;
+    if (c->attn->op != OP_ATTN || c->mode->op != OP_GDN)
+        return fail(e, ERR_USAGE, "--mode %s, --attn-mode %s: want a gdn mode and an attn mode (cpbench list shows all)", o->mode, o->attn_mode);
+    if (o->layers < STACK_PERIOD)
+        return fail(e, ERR_USAGE, "--attn-mode %s: every fourth layer is attention, and --layers %" PRId64 " has none", o->attn_mode, o->layers);
+    return o->cp == 1 || c->attn->entry_layout == c->mode->entry_layout ||
+           fail(e, ERR_USAGE, "--mode %s takes %s rows, --attn-mode %s %s ones: choose two of one layout (cpbench list shows it)", o->mode,
+                layout_name(c->mode->entry_layout), o->attn_mode, layout_name(c->attn->entry_layout));
+}
+
+/* What micro-batches hold, and who works on which. */
+static bool read_batches(const struct run_options *o, struct run_config *c, struct arena *a, struct err *e)
+{
+    if (!read_sizes(o, c, a, e) || !seqs_parse(&c->seqs, o->seqs, o->tokens, (int)o->cp, c->eod, a, e))
+        return false;
+    if (o->tp > 1 && !tensor_split(&c->shape, o->tp, e))
+        return false;
+    c->shape.packs = config_packs(c, 0, a);
+    return groups_check(c, e);
+}
+
 bool run_config_of(const struct run_options *o, struct run_config *config, struct arena *a, struct err *e)
 {
     *config = (struct run_config){0};
@@ -217,8 +288,5 @@ bool run_config_of(const struct run_options *o, struct run_config *config, struc
         config->host_cost_ns = llround(config->machine.framework_op_ns);
     read_numbers(o, config);
     config->shape.op = config->mode->op;
-    if (!seqs_parse(&config->seqs, o->seqs, o->tokens, (int)o->cp, a, e))
-        return false;
-    config->shape.packs = config_packs(config, 0, a);
-    return config->mode->check(&config->shape, e);
+    return read_attn_mode(o, config, e) && read_batches(o, config, a, e);
 }

@@ -22,6 +22,7 @@ struct packing {
     int64_t *cu;       /* sequences + 1 values */
     int64_t sequences; /* none empty */
     int64_t total;     /* T = cu[sequences] */
+    int64_t *valid;    /* tokens of each sequence that are no padding; NULL: all of them */
 };
 
 /* What needs no boundary value: cp >= 1, 0 <= rank < cp, a known layout, entries >= 1. ERR_USAGE names field and value. */

@@ -1,17 +1,27 @@
 /* config.c - packings of a step, and the facts that a trace keeps of a run. */
 #include "kernels/model/config.h"
 #include "kernels/device/device.h"
+#include "kernels/model/groups.h"
+#include "kernels/modes/tensor.h"
 #include "schemas/version.h"
 
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 
+int config_ranks(const struct run_config *c)
+{
+    return c->shape.cp * shape_tp(&c->shape);
+}
+
 struct packing *config_packs(const struct run_config *c, int64_t step, struct arena *a)
 {
     struct packing *p = arena_array(a, struct packing, c->shape.microbatches);
-    for (int64_t b = 0; b < c->shape.microbatches; b++)
-        p[b] = seqs_of(&c->seqs, c->seed, step, b, a);
+    for (int64_t b = 0; b < c->shape.microbatches; b++) {
+        struct packing drawn = seqs_of(&c->seqs, c->seed, step, b, a);
+        int64_t part = shape_rows(&c->shape) * place_of(c, b, 0).cp;
+        p[b] = c->nsizes && c->seqs.kind == SEQS_RANDOM ? packing_cut(&drawn, part, a) : drawn;
+    }
     return p;
 }
 
@@ -32,12 +42,12 @@ static void announce_cores(int ranks)
     announce("oversubscribed", 2 * ranks > cores);
 }
 
-void config_announce(const struct run_config *c, const char *host_cost, const char *seqs)
+void config_announce(const struct run_config *c, const struct config_words *words)
 {
     static const char *const routes[] = {
         [ROUTE_NAIVE] = "naive", [ROUTE_INTERVAL] = "interval", [ROUTE_PREBUILT] = "prebuilt", [ROUTE_ENCODED] = "encoded"};
     static const char *const plans[] = {[METADATA_CACHED] = "cached", [METADATA_HOISTED] = "hoisted", [METADATA_PER_LAYER] = "per-layer"};
-    const struct cp_shape *s = &c->shape;
+    const struct cp_shape whole = tensor_whole(&c->shape), *s = &whole;
     const struct {
         const char *key, *text;
     } texts[] = {{"program", "cpbench run"},
@@ -48,16 +58,19 @@ void config_announce(const struct run_config *c, const char *host_cost, const ch
                  {"summary", s->summary_kept ? "keep" : "checkpoint"},
                  {"metadata", plans[s->metadata]},
                  {"recompute", s->recompute ? "full" : "none"},
-                 {"sequences", seqs},
+                 {"sequences", words->seqs},
+                 {"padding", c->seqs.pad ? "eod" : "none"},
+                 {"dynamic_cp", words->dynamic_cp ? words->dynamic_cp : "none"},
+                 {"attn_mode", c->attn ? c->attn->name : "none"},
                  {"dtype", dtype_name(s->dtype)},
                  {"comm", c->comm},
-                 {"host_cost", host_cost}};
+                 {"host_cost", words->host_cost}};
     const struct {
         const char *key;
         int64_t value;
-    } numbers[] = {{"world", s->cp},
+    } numbers[] = {{"world", config_ranks(c)},
                    {"cp", s->cp},
-                   {"tp", 1},
+                   {"tp", shape_tp(&c->shape)},
                    {"layers", s->layers},
                    {"microbatches", s->microbatches},
                    {"tokens", s->tokens},
@@ -81,5 +94,8 @@ void config_announce(const struct run_config *c, const char *host_cost, const ch
         dev_meta(texts[i].key, texts[i].text);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         announce(numbers[i].key, numbers[i].value);
-    announce_cores(s->cp);
+    if (*c->machine.name)
+        dev_meta("machine", c->machine.name);
+    else
+        announce_cores(config_ranks(c));
 }

@@ -1,20 +1,32 @@
 /* config.h - one run of a stack of layers under a mode: everything about it that does not change while it runs. */
 #pragma once
+#include "kernels/device/machine.h"
 #include "kernels/model/seqs.h"
 #include "kernels/modes/mode.h"
 
+enum { DYNAMIC_MAX = 4 }; /* cp sizes that a run may change between: 1, 2, 4, 8 */
+
 struct run_config {
-    const struct cp_mode *mode;
-    struct cp_shape shape; /* its packs are not set: see config_packs() */
+    const struct cp_mode *mode, *attn; /* attn: of every fourth layer (stack.h); NULL: of none */
+    struct cp_shape shape;             /* of all --cp ranks; heads of one TP rank; packs of step 0, see config_packs() */
+    const int *sizes;                  /* cp size of micro-batch b: sizes[b % nsizes]; NULL: always shape.cp */
+    int64_t nsizes;
     struct seqs seqs;
+    bool eod;                  /* documents are padded */
     const char *device, *comm; /* backends by name */
+    struct machine machine;    /* of the sim device; no name: another device */
     int64_t host_cost_ns;      /* emulated dispatch cost of an op; 0 none */
     int64_t steps, warmup, repeat;
     uint64_t seed;
 };
 
-/* The packings of one step, a micro-batch each. Warm-up steps are numbered -warmup .. -1. Lives in `a`. */
+int config_ranks(const struct run_config *c); /* of the run: cp times tp */
+/* The packings of one step, a micro-batch each; with cp sizes that change, cut between the groups' parts. Warm-up steps are numbered -warmup .. -1. Lives in `a`. */
 struct packing *config_packs(const struct run_config *c, int64_t step, struct arena *a);
 
-/* Announces the facts of the run for the trace's meta table; `host_cost` and `seqs` as the user gave them. */
-void config_announce(const struct run_config *c, const char *host_cost, const char *seqs);
+/* What only the user's own words say. */
+struct config_words {
+    const char *host_cost, *seqs, *dynamic_cp; /* NULL: not given */
+};
+/* Announces the facts of the run for the trace's meta table. */
+void config_announce(const struct run_config *c, const struct config_words *words);

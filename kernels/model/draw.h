@@ -6,7 +6,7 @@
 #pragma once
 #include <stdint.h>
 
-enum draw_purpose { DRAW_LENGTHS = 1, DRAW_PARAMS, DRAW_TOKENS };
+enum draw_purpose { DRAW_LENGTHS = 1, DRAW_PARAMS, DRAW_TOKENS, DRAW_SHORTER };
 
 struct draw {
     uint64_t state;

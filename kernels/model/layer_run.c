@@ -112,7 +112,7 @@ static bool rank_main(int rank, void *ctx, struct err *e)
         r.comm = comm_open(run->world, rank, "cp", e);
         grad = r.comm ? comm_open(run->world, rank, "grad", e) : NULL;
     }
-    bool ok = (s->cp == 1 || grad) && batch_open(&batch, &r, run->c->mode, &run->c->pack, e) && pass(run, &r, grad, e);
+    bool ok = (s->cp == 1 || grad) && batch_open(&batch, &r, &(struct batch_modes){run->c->mode, NULL}, &run->c->pack, e) && pass(run, &r, grad, e);
     batch_close(&batch, &r);
     kv_cache_clear(&plans);
     comm_close(r.comm);

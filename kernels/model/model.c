@@ -14,18 +14,17 @@ static void upload_params(struct model *m)
     if (!device_has_storage(m->rank.device))
         return;
     struct arena a = {0};
-    float *host = arena_array(&a, float, m->layout.floats);
-    param_draw(host, &m->layout, m->shape, PARAM_INIT_DEFAULT, m->config->seed);
-    dtype_round_host(m->shape->dtype, host, m->layout.floats);
-    dev_upload_async(m->rank.stream, m->params, host, (size_t)m->layout.floats * sizeof(float));
+    float *host = arena_array(&a, float, m->stack.floats);
+    stack_draw(host, &m->stack, m->config->seed);
+    dev_upload_async(m->rank.stream, m->params, host, (size_t)m->stack.floats * sizeof(float));
     arena_free(&a);
 }
 
 static void allocate(struct model *m)
 {
     int64_t n = model_floats(m) * m->shape->microbatches;
-    m->params = device_floats(m, m->layout.floats);
-    m->grads = device_floats(m, m->layout.floats);
+    m->params = device_floats(m, m->stack.floats);
+    m->grads = device_floats(m, m->stack.floats);
     m->sums = dev_alloc(m->rank.device, SUMS * sizeof(double));
     m->inputs = device_floats(m, n);
     m->outputs = device_floats(m, n);
@@ -34,15 +33,6 @@ static void allocate(struct model *m)
     for (int64_t i = 0; m->marks && i < 2 * m->shape->microbatches; i++)
         m->marks[i] = dev_event_open(m->rank.device);
     upload_params(m);
-}
-
-static bool open_comms(struct model *m, struct comm_world *w, int rank, struct err *e)
-{
-    if (m->shape->cp == 1)
-        return true;
-    m->rank.comm = comm_open(w, rank, "cp", e);
-    m->grad = m->rank.comm ? comm_open(w, rank, "grad", e) : NULL;
-    return m->grad != NULL;
 }
 
 struct model *model_open(const struct run_config *c, struct comm_world *w, int rank, struct err *e)
@@ -55,8 +45,9 @@ struct model *model_open(const struct run_config *c, struct comm_world *w, int r
     }
     m->config = c;
     m->shape = &c->shape;
-    m->rank = (struct cp_rank){.shape = &c->shape, .rank = rank, .device = device_open(c->device, rank, rank, e)};
-    if (!m->rank.device || !open_comms(m, w, rank, e)) {
+    m->number = rank;
+    m->rank = (struct cp_rank){.device = device_open(c->device, rank, rank, e)};
+    if (!m->rank.device || !model_comms_open(m, w, e)) {
         model_close(m);
         return NULL;
     }
@@ -66,7 +57,7 @@ struct model *model_open(const struct run_config *c, struct comm_world *w, int r
     device_number(m->rank.device, numbers[c->shape.dtype]);
     if (rank == (w ? comm_world_first(w) : 0))
         dev_meta("backend", device_backend_name(m->rank.device));
-    param_layout(&m->layout, m->shape);
+    stack_init(&m->stack, c->mode, c->attn, m->shape, rank % shape_tp(m->shape), &m->stack_arena);
     allocate(m);
     return m;
 }
@@ -83,11 +74,49 @@ void model_close(struct model *m)
         dev_free(m->rank.device, buffers[i]);
     if (m->rank.device)
         kv_cache_clear(&m->plans);
-    comm_close(m->rank.comm);
-    comm_close(m->grad);
+    model_comms_close(m);
     device_close(m->rank.device);
     arena_free(&m->arena);
+    arena_free(&m->stack_arena);
     free(m);
+}
+
+static const struct cp_group *group_of(const struct model *m, int cp)
+{
+    int i = 0;
+    while (m->groups[i].shape.cp != cp)
+        i++;
+    return &m->groups[i];
+}
+
+/* Own rows of a micro-batch: the TP rank's share of the CP rank's. */
+static void plan_rows(struct model *m, struct turn *t, const struct packing *whole)
+{
+    int64_t own = shape_own_rows(m->shape), *tokens = arena_array(&m->arena, int64_t, own), *padding = arena_array(&m->arena, int64_t, own);
+    const int64_t *numbers = packing_numbers(whole, &m->arena), first = t->at.group * t->pack.total;
+    const int64_t *rows = batch_rows(&t->pack, t->at.cp, t->at.rank, m->config->mode->entry_layout, &m->arena);
+    for (int64_t i = 0; i < own; i++) {
+        tokens[i] = numbers[first + rows[t->at.tp_rank * own + i]];
+        if (tokens[i] >= whole->total)
+            padding[t->npadding++] = i;
+    }
+    t->tokens = tokens;
+    t->padding = padding;
+}
+
+static void plan_step(struct model *m, int64_t step)
+{
+    struct packing *packs = config_packs(m->config, step, &m->arena);
+    m->turns = arena_array(&m->arena, struct turn, m->shape->microbatches);
+    m->tokens = 0;
+    for (int64_t b = 0; b < m->shape->microbatches; b++) {
+        struct turn *t = &m->turns[b];
+        t->at = place_of(m->config, b, m->number);
+        t->group = group_of(m, t->at.cp);
+        t->pack = place_pack(&packs[b], &t->at, shape_rows(m->shape), &m->arena);
+        plan_rows(m, t, &packs[b]);
+        m->tokens += packs[b].total - packing_padded(&packs[b]);
+    }
 }
 
 static void upload_inputs(struct model *m, int64_t step)
@@ -98,33 +127,22 @@ static void upload_inputs(struct model *m, int64_t step)
         return;
     float *host = arena_array(&a, float, n);
     for (int64_t b = 0; b < m->shape->microbatches; b++) {
-        batch_inputs(host, m->config, &m->packs[b], m->rank.rank, step, b);
+        batch_inputs(host, m->config, m->turns[b].tokens, shape_own_rows(m->shape), step, b);
         dtype_round_host(m->shape->dtype, host, n);
         dev_upload_async(m->rank.stream, m->inputs + b * n, host, (size_t)n * sizeof(float));
     }
     arena_free(&a);
 }
 
-/* Every gradient counts once: parameter gradients are the same on all ranks when they are squared, inputs are not. */
-static void reduce(struct model *m)
-{
-    if (m->grad)
-        comm_all_reduce_f32(m->grad, m->rank.stream, m->grads, m->layout.floats);
-    op_elementwise_sumsq(m->rank.stream,
-                         &(struct elementwise_sumsq_args){.x = m->grads, .sum = m->sums + SUM_PARAM_GRADS, .n = m->layout.floats, .factor = 1});
-    if (m->grad)
-        comm_all_reduce_f64(m->grad, m->rank.stream, m->sums, SUM_PARAM_GRADS);
-}
-
 static bool train_step(struct model *m, const char *range, int64_t index, struct err *e)
 {
     DEV_RANGE(m->rank.device, range, index);
-    dev_set_async(m->rank.stream, m->grads, 0, (size_t)m->layout.floats * sizeof(float));
+    dev_set_async(m->rank.stream, m->grads, 0, (size_t)m->stack.floats * sizeof(float));
     dev_set_async(m->rank.stream, m->sums, 0, SUMS * sizeof(double));
     for (int64_t b = 0; b < m->shape->microbatches; b++)
         if (!model_pass(m, b, e))
             return false;
-    reduce(m);
+    model_reduce(m);
     dev_device_sync(m->rank.device, SITE_HERE);
     return true;
 }
@@ -132,11 +150,11 @@ static bool train_step(struct model *m, const char *range, int64_t index, struct
 bool model_step(struct model *m, int64_t step, const char *range, int64_t index, struct step_times *out, struct err *e)
 {
     arena_free(&m->arena);
-    m->packs = config_packs(m->config, step, &m->arena);
+    plan_step(m, step);
     upload_inputs(m, step);
     dev_device_sync(m->rank.device, SITE_HERE);
-    if (m->grad)
-        comm_barrier(m->grad);
+    if (m->all)
+        comm_barrier(m->all);
     dev_memory_reset_peak(m->rank.device);
     int64_t start = dev_now(m->rank.device);
     if (!train_step(m, range, index, e))
@@ -147,7 +165,7 @@ bool model_step(struct model *m, int64_t step, const char *range, int64_t index,
     return true;
 }
 
-const struct param_layout *model_params(const struct model *m)
+const struct stack *model_stack(const struct model *m)
 {
-    return &m->layout;
+    return &m->stack;
 }

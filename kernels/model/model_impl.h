@@ -1,31 +1,59 @@
-/* model_impl.h - a model's insides, shared by its files only: model.c (its life), pass.c (one micro-batch), values.c. */
+/* model_impl.h - a model's insides, shared by its files only: model.c (its life), model_comms.c (its groups), pass.c (one
+ * micro-batch), values.c. */
 #pragma once
 #include "kernels/layout/kv_cache.h"
 #include "kernels/model/batch.h"
+#include "kernels/model/groups.h"
 #include "kernels/model/model.h"
 
 enum { SUM_LOSS, SUM_INPUT_GRADS, SUM_PARAM_GRADS, SUMS };
 
+/* The CP group of one size that this rank belongs to. */
+struct cp_group {
+    struct cp_shape shape;
+    struct comm *comm; /* NULL with one rank */
+};
+
+/* One micro-batch of the step, as this rank has it. */
+struct turn {
+    const struct cp_group *group;
+    struct place at;
+    struct packing pack;    /* the group's */
+    const int64_t *tokens;  /* [own rows]: packing_numbers() of the whole micro-batch */
+    const int64_t *padding; /* [npadding]: own rows that are none */
+    int64_t npadding;
+};
+
 struct model {
     const struct run_config *config;
     const struct cp_shape *shape; /* of the config */
-    struct cp_rank rank;
+    struct cp_rank rank;          /* its shape, number and group are those of the micro-batch at hand */
+    int number;                   /* of the rank in the run */
     struct kv_cache plans;
-    struct comm *grad; /* gradients, loss, norm; NULL with cp 1 */
-    struct param_layout layout;
+    struct cp_group groups[DYNAMIC_MAX];
+    int ngroups;
+    struct comm *all, *same, *part; /* for sums over: all ranks; those of one TP number; the TP group. NULL with one rank */
+    struct stack stack;
+    struct arena stack_arena;
     float *params, *grads; /* flat, device */
     double *sums;          /* device, SUMS */
     /* (microbatches, rows, hidden), device; outputs and input gradients stay until the next step, to be looked at */
     float *inputs, *outputs, *dinputs;
     struct dev_event **marks; /* two a micro-batch: its forward phase begins, ends */
-    struct packing *packs;    /* of the step */
+    struct turn *turns;       /* of the step, a micro-batch each */
+    int64_t tokens;           /* of the step that are no padding, on all ranks */
     struct arena arena;       /* of the step */
 };
 
 static inline int64_t model_floats(const struct model *m) /* of x of one micro-batch */
 {
-    return shape_rows(m->shape) * m->shape->hidden;
+    return shape_own_rows(m->shape) * m->shape->hidden;
 }
+
+bool model_comms_open(struct model *m, struct comm_world *w, struct err *e);
+void model_comms_close(struct model *m);
+/* Sums of the step over the ranks, in place: parameter gradients, then loss and squares. */
+void model_reduce(struct model *m);
 
 /* Forward, loss and backward of micro-batch b. */
 bool model_pass(struct model *m, int64_t b, struct err *e);

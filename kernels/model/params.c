@@ -105,19 +105,24 @@ static void lean_keys(float *v, int64_t n)
         v[n + i] = 0.8f * v[i] + 0.6f * v[n + i];
 }
 
+void param_draw_layer(float *host, const struct param_layout *l, const struct cp_shape *shape, struct param_init init, uint64_t seed, int64_t layer)
+{
+    for (int i = 0; i < l->n; i++) {
+        const struct param_tensor *t = &l->t[i];
+        struct sizes s = {(double)t->cols, (double)shape->layers, init};
+        struct draw d = draw_from(seed, DRAW_PARAMS, layer, i);
+        float *v = host + t->offset;
+        for (int64_t k = 0; k < t->rows * t->cols; k++)
+            v[k] = op_rows[shape->op][i].first(&d, &s);
+        if (shape->op == OP_GDN && (i == GDN_W_IN || i == GDN_W_CONV))
+            lean_keys(v, shape->kheads * shape->dk * t->cols);
+    }
+}
+
 void param_draw(float *host, const struct param_layout *l, const struct cp_shape *shape, struct param_init init, uint64_t seed)
 {
     for (int64_t layer = 0; layer < shape->layers; layer++)
-        for (int i = 0; i < l->n; i++) {
-            const struct param_tensor *t = &l->t[i];
-            struct sizes s = {(double)t->cols, (double)shape->layers, init};
-            struct draw d = draw_from(seed, DRAW_PARAMS, layer, i);
-            float *v = host + layer * l->layer_floats + t->offset;
-            for (int64_t k = 0; k < t->rows * t->cols; k++)
-                v[k] = op_rows[shape->op][i].first(&d, &s);
-            if (shape->op == OP_GDN && (i == GDN_W_IN || i == GDN_W_CONV))
-                lean_keys(v, shape->kheads * shape->dk * t->cols);
-        }
+        param_draw_layer(host + layer * l->layer_floats, l, shape, init, seed, layer);
 }
 
 struct layer_tensors param_layer(const struct param_layout *l, float *flat, int64_t layer)

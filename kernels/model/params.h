@@ -28,7 +28,8 @@ struct param_init {
 #define PARAM_INIT_DEFAULT ((struct param_init){1, 16})
 
 void param_layout(struct param_layout *out, const struct cp_shape *shape);
-/* Fills host[floats]. */
+/* Fills host[floats]; the second one layer of them. `shape` has all heads (tp 1). */
 void param_draw(float *host, const struct param_layout *l, const struct cp_shape *shape, struct param_init init, uint64_t seed);
+void param_draw_layer(float *host, const struct param_layout *l, const struct cp_shape *shape, struct param_init init, uint64_t seed, int64_t layer);
 /* The tensors of one layer of a flat buffer. */
 struct layer_tensors param_layer(const struct param_layout *l, float *flat, int64_t layer);

@@ -4,7 +4,9 @@
  *                                                             dy <- dy + backward of layer 1 (x1, dy), then layer 0
  */
 #include "kernels/model/model_impl.h"
+#include "kernels/modes/tensor.h"
 #include "kernels/ops/elementwise.h"
+#include "kernels/ops/pack.h"
 #include "schemas/marker.h"
 
 struct pass {
@@ -18,10 +20,10 @@ struct pass {
 static bool run_layer(struct pass *p, int64_t l, bool for_backward, struct err *e)
 {
     struct model *m = p->m;
-    struct layer_tensors w = param_layer(&m->layout, m->params, l);
+    struct layer_tensors w = stack_layer(&m->stack, m->params, l);
     DEV_RANGE(m->rank.device, MARK_LAYER, l);
     layer_state_init(&p->state[l], m->rank.device, for_backward);
-    return m->config->mode->forward(&m->rank, &w, p->x[l], p->y, &p->state[l], e);
+    return tensor_forward(stack_mode(&m->stack, l), &m->rank, &w, p->x[l], p->y, &p->state[l], e);
 }
 
 static bool forward(struct pass *p, struct err *e)
@@ -44,12 +46,29 @@ static bool forward(struct pass *p, struct err *e)
     return true;
 }
 
-/* The mean is over all micro-batches of the step and all ranks. */
+/* The loss mask: what padding gives is zero, and so is its gradient. */
+static void mask(struct pass *p)
+{
+    struct model *m = p->m;
+    const struct turn *t = &m->turns[p->b];
+    int64_t n = t->npadding, width = m->shape->hidden;
+    if (!n)
+        return;
+    int64_t *rows = dev_alloc(m->rank.device, (size_t)n * sizeof *rows);
+    float *zeros = dev_alloc(m->rank.device, (size_t)(n * width) * sizeof *zeros);
+    dev_upload_async(m->rank.stream, rows, t->padding, (size_t)n * sizeof *rows);
+    dev_set_async(m->rank.stream, zeros, 0, (size_t)(n * width) * sizeof *zeros);
+    rows_scatter(m->rank.stream, m->outputs + p->b * model_floats(m), zeros, rows, n, width);
+    dev_free(m->rank.device, zeros);
+    dev_free(m->rank.device, rows);
+}
+
+/* The mean is over the tokens of all micro-batches of the step and all ranks. */
 static void loss(struct pass *p, float *dy)
 {
     struct model *m = p->m;
-    const struct cp_shape *s = m->shape;
-    double count = (double)s->microbatches * (double)s->tokens * (double)s->hidden;
+    double count = (double)m->tokens * (double)m->shape->hidden;
+    mask(p);
     op_elementwise_sumsq(
         m->rank.stream,
         &(struct elementwise_sumsq_args){
@@ -59,10 +78,10 @@ static void loss(struct pass *p, float *dy)
 static bool back_layer(struct pass *p, int64_t l, float *dy, struct err *e)
 {
     struct model *m = p->m;
-    struct layer_tensors w = param_layer(&m->layout, m->params, l), grad = param_layer(&m->layout, m->grads, l);
+    struct layer_tensors w = stack_layer(&m->stack, m->params, l), grad = stack_layer(&m->stack, m->grads, l);
     DEV_RANGE(m->rank.device, MARK_BACKWARD, -1);
     DEV_RANGE(m->rank.device, MARK_LAYER, l);
-    if (!m->config->mode->backward(&m->rank, &w, &grad, p->x[l], dy, p->y, &p->state[l], e))
+    if (!tensor_backward(stack_mode(&m->stack, l), &m->rank, &w, &grad, p->x[l], dy, p->y, &p->state[l], e))
         return false;
     op_elementwise_axpy(m->rank.stream, 1, p->y, dy, model_floats(m));
     op_round(m->rank.stream, m->shape->dtype, dy, model_floats(m));
@@ -112,9 +131,13 @@ bool model_pass(struct model *m, int64_t b, struct err *e)
     struct pass p = {m, b, arena_array(&m->arena, float *, layers + 1), arena_array(&m->arena, struct layer_state, layers), NULL};
     float *dy = m->dinputs + b * n; /* becomes the gradient of the input */
     DEV_RANGE(m->rank.device, MARK_MICROBATCH, b);
+    const struct turn *t = &m->turns[b];
+    m->rank.shape = &t->group->shape;
+    m->rank.rank = t->at.rank;
+    m->rank.comm = t->group->comm;
     m->rank.batch = &batch;
-    batch_mark(&m->rank, &m->packs[b]);
-    bool ok = batch_open(&batch, &m->rank, m->config->mode, &m->packs[b], e);
+    batch_mark(&m->rank, &t->pack);
+    bool ok = batch_open(&batch, &m->rank, &(struct batch_modes){m->config->mode, m->config->attn}, &t->pack, e);
     if (ok) {
         p.x[0] = m->inputs + b * n;
         p.y = dev_alloc(m->rank.device, (size_t)n * sizeof(float));

@@ -1,6 +1,7 @@
 /* run.c - ranks as threads, each with its model; results meet in a table by (rank, step, repeat), which all processes get. */
 #include "kernels/model/run.h"
 #include "kernels/device/sim.h"
+#include "kernels/model/groups.h"
 #include "kernels/model/model.h"
 #include "kernels/ops/gemm.h"
 #include "schemas/marker.h"
@@ -20,7 +21,7 @@ struct result {
 struct run {
     const struct run_config *config;
     struct comm_world *world;
-    struct result *results; /* [cp][steps][repeat] */
+    struct result *results; /* [ranks][steps][repeat] */
 };
 
 static struct result *result_at(const struct run *r, int64_t step, int64_t repeat, int rank)
@@ -74,7 +75,7 @@ static int64_t larger(int64_t x, int64_t y)
 static struct step_times slowest(const struct run *r, int64_t step, int64_t repeat)
 {
     struct step_times t = {0};
-    for (int rank = 0; rank < r->config->shape.cp; rank++) {
+    for (int rank = 0; rank < config_ranks(r->config); rank++) {
         const struct step_times *x = &result_at(r, step, repeat, rank)->times;
         t.step_ns = larger(t.step_ns, x->step_ns);
         t.fwd_ns = larger(t.fwd_ns, x->fwd_ns);
@@ -83,17 +84,21 @@ static struct step_times slowest(const struct run *r, int64_t step, int64_t repe
     return t;
 }
 
-/* One repeat's values over all ranks: row hashes are summed, the rest must agree. */
+/* One repeat's values over all ranks: row hashes are summed, and so are those of the parts that the ranks of a TP group hold;
+ * ranks that hold the same part must agree in it. */
 static bool together(const struct run *r, int64_t step, int64_t repeat, struct step_values *v, struct err *e)
 {
+    int tp = shape_tp(&r->config->shape);
     *v = result_at(r, step, repeat, 0)->values;
-    for (int rank = 1; rank < r->config->shape.cp; rank++) {
-        const struct step_values *x = &result_at(r, step, repeat, rank)->values;
+    for (int rank = 1; rank < config_ranks(r->config); rank++) {
+        const struct step_values *x = &result_at(r, step, repeat, rank)->values, *first = &result_at(r, step, repeat, rank % tp)->values;
         v->out_rows += x->out_rows;
         v->dx_rows += x->dx_rows;
-        if (x->param_hash != v->param_hash || x->grad_hash != v->grad_hash)
-            return fail(e, ERR_FAIL, "step %" PRId64 ": rank %d has other %s than rank 0", step, rank,
-                        x->param_hash != v->param_hash ? "parameters" : "parameter gradients");
+        v->param_hash += rank < tp ? x->param_hash : 0;
+        v->grad_hash += rank < tp ? x->grad_hash : 0;
+        if (x->param_hash != first->param_hash || x->grad_hash != first->grad_hash)
+            return fail(e, ERR_FAIL, "step %" PRId64 ": rank %d has other %s than rank %d", step, rank,
+                        x->param_hash != first->param_hash ? "parameters" : "parameter gradients", rank % tp);
     }
     return true;
 }
@@ -116,6 +121,9 @@ static bool make_row(const struct run *r, int64_t step, struct run_row *row, str
     struct step_values first = {0}, v;
     bool ok = true;
     *row = (struct run_row){.step = step, .tokens = c->shape.tokens * c->shape.microbatches};
+    const struct packing *packs = config_packs(c, step, &a);
+    for (int64_t b = 0; b < c->shape.microbatches; b++)
+        row->padded += packing_padded(&packs[b]);
     for (int64_t i = 0; ok && i < c->repeat; i++) {
         struct step_times t = slowest(r, step, i);
         steps[i] = t.step_ns;
@@ -135,11 +143,11 @@ static bool make_row(const struct run *r, int64_t step, struct run_row *row, str
 bool run_steps(const struct run_config *c, struct run_row *rows, bool *rank0, struct err *e)
 {
     struct arena a = {0};
-    struct run r = {.config = c, .results = arena_array(&a, struct result, c->steps * c->repeat * c->shape.cp)};
+    struct run r = {.config = c, .results = arena_array(&a, struct result, c->steps * c->repeat * config_ranks(c))};
     gemm_init();
     if (*c->machine.name)
         sim_use_machine(&c->machine);
-    r.world = comm_world_open(c->comm, c->shape.cp, e);
+    r.world = comm_world_open(c->comm, config_ranks(c), e);
     bool ok = r.world && ranks_run_here(r.world, rank_main, &r, e) &&
               comm_world_share(r.world, r.results, (size_t)(c->steps * c->repeat) * sizeof *r.results, e);
     if (ok && rank0)

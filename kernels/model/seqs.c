@@ -15,6 +15,17 @@ static int64_t gcd(int64_t x, int64_t y)
     return y ? gcd(y, x % y) : x;
 }
 
+static int64_t padded(const struct seqs *q, int64_t length)
+{
+    return q->pad ? (length + q->pad - 1) / q->pad * q->pad : length;
+}
+
+/* Of a list or of equal ones. */
+static int64_t length_of(const struct seqs *q, int64_t i)
+{
+    return q->lengths ? q->lengths[i] : q->tokens / q->n;
+}
+
 /* The lengths of a list; `text` keeps its commas in the messages. */
 static bool parse_list(struct seqs *q, const char *text, struct arena *a, struct err *e)
 {
@@ -28,7 +39,8 @@ static bool parse_list(struct seqs *q, const char *text, struct arena *a, struct
         sum += v[q->n++];
     }
     q->lengths = v;
-    return sum == q->tokens || fail(e, ERR_USAGE, "--seqs %s: the lengths add up to %" PRId64 ", not to --tokens %" PRId64, text, sum, q->tokens);
+    return q->pad || sum == q->tokens ||
+           fail(e, ERR_USAGE, "--seqs %s: the lengths add up to %" PRId64 ", not to --tokens %" PRId64, text, sum, q->tokens);
 }
 
 static bool check_equal(const struct seqs *q, const char *text, struct err *e)
@@ -49,14 +61,13 @@ static bool check_random(const struct seqs *q, const char *text, struct err *e)
     return true;
 }
 
-bool seqs_parse(struct seqs *out, const char *text, int64_t tokens, int cp, struct arena *a, struct err *e)
+static bool parse(struct seqs *out, const char *text, struct arena *a, struct err *e)
 {
     static const struct {
         const char *prefix;
         enum seqs_kind kind;
         bool (*check)(const struct seqs *q, const char *text, struct err *e);
     } forms[] = {{"equal:", SEQS_EQUAL, check_equal}, {"random:", SEQS_RANDOM, check_random}};
-    *out = (struct seqs){.kind = SEQS_LIST, .tokens = tokens, .unit = 16 / gcd(16, 2 * cp) * 2 * cp};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         size_t len = strlen(forms[i].prefix);
         if (strncmp(text, forms[i].prefix, len) != 0)
@@ -69,6 +80,26 @@ bool seqs_parse(struct seqs *out, const char *text, int64_t tokens, int cp, stru
     return parse_list(out, text, a, e);
 }
 
+/* Documents take no more than there is, once padded. */
+static bool check_padded(const struct seqs *q, const char *text, struct err *e)
+{
+    int64_t rows = 0;
+    if (q->tokens % q->pad)
+        return fail(e, ERR_USAGE, "--tokens %" PRId64 " is not a multiple of 2 x cp = %" PRId64 ", to which --padding eod fills documents up",
+                    q->tokens, q->pad);
+    for (int64_t i = 0; q->kind != SEQS_RANDOM && i < q->n; i++)
+        rows += padded(q, length_of(q, i));
+    return rows <= q->tokens ||
+           fail(e, ERR_USAGE, "--seqs %s: padded to multiples of %" PRId64 " the documents take %" PRId64 " tokens, more than --tokens %" PRId64,
+                text, q->pad, rows, q->tokens);
+}
+
+bool seqs_parse(struct seqs *out, const char *text, int64_t tokens, int cp, bool eod, struct arena *a, struct err *e)
+{
+    *out = (struct seqs){.kind = SEQS_LIST, .tokens = tokens, .unit = 16 / gcd(16, 2 * cp) * 2 * cp, .pad = eod ? 2 * (int64_t)cp : 0};
+    return parse(out, text, a, e) && (!eod || check_padded(out, text, e));
+}
+
 static void draw_cuts(const struct seqs *q, struct draw d, int64_t *cu)
 {
     int64_t units = q->tokens / q->unit, n = 1;
@@ -77,14 +108,33 @@ static void draw_cuts(const struct seqs *q, struct draw d, int64_t *cu)
             cu[n++] = i * q->unit;
 }
 
+enum { SHORTER = 16 }; /* a drawn document is shorter than its rows by less than this */
+
+/* Lengths without padding. Those of drawn documents do not depend on the cp size; their rows are drawn anew from them. */
+static void set_valid(const struct seqs *q, struct draw d, struct packing *p, struct arena *a)
+{
+    int64_t before = 0;
+    p->valid = arena_array(a, int64_t, q->n);
+    for (int64_t i = 0; i < q->n; i++) {
+        int64_t rows = p->cu[i + 1] - before;
+        before = p->cu[i + 1];
+        p->valid[i] = q->kind != SEQS_RANDOM ? length_of(q, i) : rows - (int64_t)(draw_u64(&d) % SHORTER);
+        p->cu[i + 1] = p->cu[i] + padded(q, p->valid[i]);
+    }
+    p->cu[q->n] = q->tokens;
+}
+
 struct packing seqs_of(const struct seqs *q, uint64_t seed, int64_t step, int64_t microbatch, struct arena *a)
 {
-    int64_t *cu = arena_array(a, int64_t, q->n + 1);
+    struct packing p = {.cu = arena_array(a, int64_t, q->n + 1), .sequences = q->n, .total = q->tokens};
+    struct draw d = draw_from(seed, DRAW_LENGTHS, step, microbatch);
     if (q->kind == SEQS_RANDOM)
-        draw_cuts(q, draw_from(seed, DRAW_LENGTHS, step, microbatch), cu);
+        draw_cuts(q, d, p.cu);
     else
         for (int64_t i = 0; i < q->n; i++)
-            cu[i + 1] = cu[i] + (q->lengths ? q->lengths[i] : q->tokens / q->n);
-    cu[q->n] = q->tokens;
-    return (struct packing){.cu = cu, .sequences = q->n, .total = q->tokens};
+            p.cu[i + 1] = p.cu[i] + padded(q, length_of(q, i));
+    p.cu[q->n] = q->tokens;
+    if (q->pad)
+        set_valid(q, draw_from(seed, DRAW_SHORTER, step, microbatch), &p, a);
+    return p;
 }

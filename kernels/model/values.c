@@ -19,7 +19,7 @@ void model_read(struct model *m, float *outputs, float *dinputs, float *grads)
     if (dinputs)
         read_back(m, dinputs, m->dinputs, bytes);
     if (grads)
-        read_back(m, grads, m->grads, (size_t)m->layout.floats * sizeof(float));
+        read_back(m, grads, m->grads, (size_t)m->stack.floats * sizeof(float));
 }
 
 uint64_t rows_hash(const float *rows, const int64_t *numbers, int64_t n, int64_t width)
@@ -30,19 +30,18 @@ uint64_t rows_hash(const float *rows, const int64_t *numbers, int64_t n, int64_t
     return sum;
 }
 
-/* Outputs and input gradients, row by row: a row's number counts tokens through all micro-batches. */
+/* Outputs and input gradients, row by row: a row's number counts tokens through all micro-batches. Padding has none. */
 static void hash_rows(struct model *m, struct step_values *v, const float *outputs, const float *dinputs)
 {
-    int64_t rows = shape_rows(m->shape), hidden = m->shape->hidden;
-    for (int64_t b = 0; b < m->shape->microbatches; b++) {
-        struct arena a = {0};
-        int64_t *numbers = batch_rows(&m->packs[b], m->shape->cp, m->rank.rank, m->config->mode->entry_layout, &a);
-        for (int64_t i = 0; i < rows; i++)
-            numbers[i] += b * m->shape->tokens;
-        v->out_rows += rows_hash(outputs + b * rows * hidden, numbers, rows, hidden);
-        v->dx_rows += rows_hash(dinputs + b * rows * hidden, numbers, rows, hidden);
-        arena_free(&a);
-    }
+    int64_t rows = shape_own_rows(m->shape), hidden = m->shape->hidden;
+    for (int64_t b = 0; b < m->shape->microbatches; b++)
+        for (int64_t i = 0; i < rows; i++) {
+            int64_t token = m->turns[b].tokens[i], number = b * m->shape->tokens + token, at = (b * rows + i) * hidden;
+            if (token >= m->shape->tokens)
+                continue;
+            v->out_rows += rows_hash(outputs + at, &number, 1, hidden);
+            v->dx_rows += rows_hash(dinputs + at, &number, 1, hidden);
+        }
 }
 
 void model_values(struct model *m, struct step_values *out)
@@ -52,17 +51,16 @@ void model_values(struct model *m, struct step_values *out)
         return;
     struct arena a = {0};
     int64_t n = model_floats(m) * m->shape->microbatches;
-    float *outputs = arena_array(&a, float, n), *dinputs = arena_array(&a, float, n), *flat = arena_array(&a, float, m->layout.floats);
-    size_t flat_bytes = (size_t)m->layout.floats * sizeof(float);
+    float *outputs = arena_array(&a, float, n), *dinputs = arena_array(&a, float, n), *flat = arena_array(&a, float, m->stack.floats);
     double sums[SUMS];
     *out = (struct step_values){0};
     read_back(m, sums, m->sums, sizeof sums);
     out->loss = sums[SUM_LOSS];
     out->grad_norm = sqrt(sums[SUM_INPUT_GRADS] + sums[SUM_PARAM_GRADS]);
     model_read(m, outputs, dinputs, flat);
-    out->grad_hash = XXH3_64bits(flat, flat_bytes);
+    out->grad_hash = stack_hash(&m->stack, flat);
     hash_rows(m, out, outputs, dinputs);
-    read_back(m, flat, m->params, flat_bytes);
-    out->param_hash = XXH3_64bits(flat, flat_bytes);
+    read_back(m, flat, m->params, (size_t)m->stack.floats * sizeof *flat);
+    out->param_hash = stack_hash(&m->stack, flat);
     arena_free(&a);
 }

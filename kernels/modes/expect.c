@@ -25,6 +25,11 @@ void expect_comm(struct expect *x, const char *function, int64_t count, int64_t 
     add(x, "comm", function, count, bytes);
 }
 
+void expect_tp(struct expect *x, const char *function, int64_t count, int64_t bytes)
+{
+    add(x, "comm_tp", function, count, bytes);
+}
+
 void expect_syncs(struct expect *x, const char *function, int64_t op, int64_t wait)
 {
     add(x, "op_sync", function, op, -1);
@@ -34,6 +39,11 @@ void expect_syncs(struct expect *x, const char *function, int64_t op, int64_t wa
 void expect_flops(struct expect *x, const char *kind, double flops)
 {
     add(x, "flops", kind, llround(flops), -1);
+}
+
+void expect_schedule(struct expect *x, const char *size, int64_t microbatches)
+{
+    add(x, "schedule", size, microbatches, -1);
 }
 
 void expect_work(struct expect *x, int64_t work)

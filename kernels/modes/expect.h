@@ -17,8 +17,11 @@ struct expect {
 
 /* `count` collectives that send `bytes` in all from this rank, counted as comm.h counts them. */
 void expect_comm(struct expect *x, const char *function, int64_t count, int64_t bytes);
+void expect_tp(struct expect *x, const char *function, int64_t count, int64_t bytes); /* the same of the TP group */
 void expect_syncs(struct expect *x, const char *function, int64_t op, int64_t wait);
 void expect_flops(struct expect *x, const char *kind, double flops);
+/* "cp2": that many micro-batches of groups of two ranks. */
+void expect_schedule(struct expect *x, const char *size, int64_t microbatches);
 /* Sum of q_len * k_len over the rank's pieces of attention, of one layer over the micro-batches. */
 void expect_work(struct expect *x, int64_t work);
 

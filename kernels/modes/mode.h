@@ -23,6 +23,7 @@ enum metadata_kind { METADATA_CACHED, METADATA_HOISTED, METADATA_PER_LAYER };
 /* Everything that is known before a run starts. The packed boundaries are those of one step, a packing a micro-batch. */
 struct cp_shape {
     int cp;
+    int tp;           /* ranks that share a layer's heads; those below are one rank's. 0 is 1 */
     enum cp_op op;    /* the layers' operator */
     enum dtype dtype; /* what activations and parameters are rounded to where they are stored */
     int64_t tokens;   /* of a micro-batch, over the whole group */
@@ -44,6 +45,17 @@ static inline int64_t shape_rows(const struct cp_shape *s)
     return s->tokens / s->cp;
 }
 
+static inline int shape_tp(const struct cp_shape *s)
+{
+    return s->tp > 1 ? s->tp : 1;
+}
+
+/* Rows between layers: the ranks of a TP group hold a share of the CP rank's rows each. */
+static inline int64_t shape_own_rows(const struct cp_shape *s)
+{
+    return shape_rows(s) / shape_tp(s);
+}
+
 /* Parameters of a layer, by number; what they are is the operator's business (gdn_core.h). Device memory, row major. */
 enum { PARAM_MAX = 8 };
 struct layer_tensors {
@@ -56,7 +68,7 @@ struct kv_cache; /* kv_cache.h */
 struct attn_meta;
 struct cp_batch {
     struct packed_seqs packed;
-    const struct packing *pack; /* the lengths as the data side knows them; may hold empty slots */
+    const struct packing *pack; /* the lengths as the data side knows them, padding included; may hold empty slots */
     struct recurrent recurrent; /* of the contiguous cut: host integers that the data side knows */
     int64_t *local_cu;          /* device: recurrent.local_cu */
     struct arena arena;
@@ -68,10 +80,11 @@ struct cp_batch {
 /* One rank while it runs. */
 struct cp_rank {
     const struct cp_shape *shape;
-    int rank;
+    int rank; /* in the CP group */
     struct device *device;
     struct stream *stream; /* the default stream */
     struct comm *comm;     /* the CP group; NULL with cp 1 */
+    struct comm *tp;       /* the TP group; NULL with tp 1 */
     struct cp_batch *batch;
     struct kv_cache *kv; /* plans of attention; NULL: every forward makes its own */
     struct stream *side; /* a second stream, opened by the mode that first wants one; goes with the device */
@@ -115,6 +128,7 @@ extern const struct cp_mode *const modes[]; /* by file name; ends with NULL */
 const char *cp_op_name(enum cp_op op); /* "gdn", "attention" */
 /* ERR_USAGE with the nearest name when there is no such mode. */
 const struct cp_mode *mode_find(const char *name, struct err *e);
+const struct cp_mode *mode_find_named(const char *option, const char *name, struct err *e); /* the same, of another option than --mode */
 
 /* Device memory that lives as long as the micro-batch. */
 void *batch_device(struct cp_batch *b, struct device *d, size_t bytes);

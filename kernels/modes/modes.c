@@ -29,6 +29,11 @@ static size_t common(const char *x, const char *y)
 
 const struct cp_mode *mode_find(const char *name, struct err *e)
 {
+    return mode_find_named("mode", name, e);
+}
+
+const struct cp_mode *mode_find_named(const char *option, const char *name, struct err *e)
+{
     const struct cp_mode *nearest = NULL;
     double best = -1;
     for (const struct cp_mode *const *m = modes; *m; m++) {
@@ -38,7 +43,7 @@ const struct cp_mode *mode_find(const char *name, struct err *e)
         if (likeness > best)
             best = likeness, nearest = *m;
     }
-    fail(e, ERR_USAGE, "--mode %s: no such mode; the nearest is %s (cpbench list shows all)", name, nearest->name);
+    fail(e, ERR_USAGE, "--%s %s: no such mode; the nearest is %s (cpbench list shows all)", option, name, nearest->name);
     return NULL;
 }
 

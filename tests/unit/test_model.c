@@ -4,6 +4,7 @@
 
 #include "kernels/model/batch.h"
 #include "kernels/model/draw.h"
+#include "kernels/model/groups.h"
 #include "kernels/model/model.h"
 #include "kernels/model/run.h"
 #include "kernels/options.h"
@@ -131,7 +132,7 @@ TEST(loss_and_norm_are_what_they_say)
     assert_ok(m != NULL, &e);
     assert_ok(model_step(m, 0, "step", 0, &times, &e), &e);
     model_values(m, &v);
-    int64_t n = 2 * 128 * 16, floats = model_params(m)->floats;
+    int64_t n = 2 * 128 * 16, floats = model_stack(m)->floats;
     float *out = arena_array(&a, float, n), *dx = arena_array(&a, float, n), *grads = arena_array(&a, float, floats);
     model_read(m, out, dx, grads);
     double loss = 0, norm = 0;
@@ -160,11 +161,12 @@ TEST(inputs_do_not_depend_on_the_spread)
         o.cp = cp;
         assert_ok(run_config_of(&o, &c, &a, &e), &e);
         float *whole = arena_array(&a, float, 128 * 16), *own = arena_array(&a, float, 128 / cp * 16);
+        const int64_t *all = packing_numbers(&one.shape.packs[1], &a);
         bool *met = arena_array(&a, bool, 128);
-        batch_inputs(whole, &one, &one.shape.packs[1], 0, 1, 1);
+        batch_inputs(whole, &one, all, 128, 1, 1);
         for (int rank = 0; rank < cp; rank++) {
             const int64_t *rows = batch_rows(&c.shape.packs[1], cp, rank, LAYOUT_ZIGZAG, &a);
-            batch_inputs(own, &c, &c.shape.packs[1], rank, 1, 1);
+            batch_inputs(own, &c, rows, 128 / cp, 1, 1);
             for (int i = 0; i < 128 / cp; i++) {
                 assert_memory_equal(own + i * 16, whole + rows[i] * 16, 16 * sizeof(float));
                 assert_false(met[rows[i]]);
@@ -183,7 +185,7 @@ TEST(drawn_lengths_add_up_and_vary)
         struct seqs q;
         struct err e = {0};
         int64_t units = 1 + (int64_t)rnd(40), n = 1 + (int64_t)rnd((uint64_t)units);
-        assert_ok(seqs_parse(&q, arena_printf(&a, "random:%d", (int)n), units * 16, 1 << rnd(4), &a, &e), &e);
+        assert_ok(seqs_parse(&q, arena_printf(&a, "random:%d", (int)n), units * 16, 1 << rnd(4), false, &a, &e), &e);
         uint64_t seed = rnd(100);
         struct packing p = seqs_of(&q, seed, 3, 4, &a), again = seqs_of(&q, seed, 3, 4, &a);
         assert_int_equal(p.sequences, n);

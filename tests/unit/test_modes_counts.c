@@ -2,6 +2,7 @@
  * host reads, on every rank; and the declared numbers are those of the formulas of spec C.5, C.6, D.3, D.4. */
 #include "unit.h"
 
+#include "kernels/model/groups.h"
 #include "kernels/model/run.h"
 #include "kernels/modes/expect.h"
 #include "kernels/options.h"
@@ -38,6 +39,8 @@ static void note(void *ctx, const struct activity *a)
     struct expect *x = &seen.rank[a->rank];
     if (a->kind == EV_COMM && !strcmp(a->group, "cp"))
         expect_comm(x, a->function, 1, a->bytes);
+    if (a->kind == EV_COMM && !strcmp(a->group, "tp"))
+        expect_tp(x, a->function, 1, a->bytes);
     if (a->kind == EV_OP && is_reader(a))
         expect_syncs(x, a->site->function, 1, 0);
     if (a->kind == EV_RUNTIME && a->sync_class && is_reader(a))
@@ -76,7 +79,7 @@ static const struct expect_row *find(const struct expect *x, const char *what, c
 
 static bool is_counted(const struct expect_row *r)
 {
-    return strcmp(r->what, "flops") != 0 && strcmp(r->what, "work") != 0;
+    return strcmp(r->what, "flops") != 0 && strcmp(r->what, "work") != 0 && strcmp(r->what, "schedule") != 0;
 }
 
 /* Every row of x that is an event has its equal in y. */
@@ -101,11 +104,12 @@ static void run_and_compare(const struct run_options *o)
     bool ok = run_steps(&c, &row, NULL, &e);
     assert_true(cpscope_activity_subscribe(ACTIVITY_VERSION, NULL, NULL));
     assert_ok(ok, &e);
-    for (int rank = 0; rank < c.shape.cp; rank++) {
+    for (int rank = 0; rank < config_ranks(&c); rank++) {
         struct expect declared = {0};
-        char *text = arena_printf(&a, "%s cp %d L %d B %d %s %s %s rank %d", o->mode, (int)o->cp, (int)o->layers, (int)o->microbatches, o->route,
-                                  o->boundaries, o->recompute, rank);
-        c.mode->expect(&c.shape, rank, &declared);
+        char *text =
+            arena_printf(&a, "%s cp %d L %d B %d %s %s %s tp %d %s %s rank %d", o->mode, (int)o->cp, (int)o->layers, (int)o->microbatches, o->route,
+                         o->boundaries, o->recompute, (int)o->tp, o->dynamic_cp ? o->dynamic_cp : "-", o->attn_mode ? o->attn_mode : "-", rank);
+        groups_expect(&c, rank, &declared);
         contained(&declared, &seen.rank[rank], text);
         contained(&seen.rank[rank], &declared, text);
     }
@@ -194,7 +198,7 @@ static int64_t declared(const struct run_options *o, int rank, const char *what,
     struct arena a = {0};
     struct run_config c = config_of(o, &a);
     struct expect x = {0};
-    c.mode->expect(&c.shape, rank, &x);
+    groups_expect(&c, rank, &x);
     const struct expect_row *r = find(&x, what, kind);
     int64_t n = r ? bytes ? r->bytes : r->count : 0;
     arena_free(&a);

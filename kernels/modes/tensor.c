@@ -1,0 +1,114 @@
+/* tensor.c - see tensor.h. */
+#include "kernels/modes/tensor.h"
+#include "kernels/modes/expect.h"
+#include "schemas/marker.h"
+
+#include <inttypes.h>
+
+/* Floats of x, y, dx, dy on one rank, and on the whole TP group. */
+static int64_t own(const struct cp_shape *s)
+{
+    return shape_own_rows(s) * s->hidden;
+}
+
+static int64_t all(const struct cp_shape *s)
+{
+    return shape_rows(s) * s->hidden;
+}
+
+static float *gather(struct cp_rank *r, struct devpool *pool, const float *x)
+{
+    DEV_RANGE(r->device, RANGE_TP_EXCHANGE, -1);
+    float *whole = devpool_floats(pool, all(r->shape));
+    comm_all_gather(r->tp, r->stream, x, whole, (size_t)own(r->shape) * sizeof *x);
+    return whole;
+}
+
+/* The sum over the group, rounded to the storage type. */
+static void scatter(struct cp_rank *r, const float *parts, float *y)
+{
+    DEV_RANGE(r->device, RANGE_TP_EXCHANGE, -1);
+    comm_reduce_scatter_f32(r->tp, r->stream, parts, y, own(r->shape));
+    op_round(r->stream, r->shape->dtype, y, own(r->shape));
+}
+
+bool tensor_forward(const struct cp_mode *mode, struct cp_rank *r, const struct layer_tensors *w, const float *x, float *y, struct layer_state *st,
+                    struct err *e)
+{
+    struct devpool pool;
+    if (!r->tp)
+        return mode->forward(r, w, x, y, st, e);
+    devpool_init(&pool, r->device);
+    float *part = devpool_floats(&pool, all(r->shape));
+    bool ok = mode->forward(r, w, gather(r, &pool, x), part, st, e);
+    if (ok)
+        scatter(r, part, y);
+    devpool_free(&pool);
+    return ok;
+}
+
+bool tensor_backward(const struct cp_mode *mode, struct cp_rank *r, const struct layer_tensors *w, const struct layer_tensors *grad, const float *x,
+                     const float *dy, float *dx, struct layer_state *st, struct err *e)
+{
+    struct devpool pool;
+    if (!r->tp)
+        return mode->backward(r, w, grad, x, dy, dx, st, e);
+    devpool_init(&pool, r->device);
+    float *part = devpool_floats(&pool, all(r->shape));
+    const float *whole_x = gather(r, &pool, x), *whole_dy = gather(r, &pool, dy);
+    bool ok = mode->backward(r, w, grad, whole_x, whole_dy, part, st, e);
+    if (ok)
+        scatter(r, part, dx);
+    devpool_free(&pool);
+    return ok;
+}
+
+/* ---- shapes ---- */
+
+static const struct heads {
+    const char *option;
+    size_t at;
+} heads[] = {{"kheads", offsetof(struct cp_shape, kheads)},
+             {"vheads", offsetof(struct cp_shape, vheads)},
+             {"qheads", offsetof(struct cp_shape, qheads)},
+             {"kvheads", offsetof(struct cp_shape, kvheads)}};
+
+static int64_t *count_of(struct cp_shape *s, const struct heads *h)
+{
+    return (int64_t *)((char *)s + h->at);
+}
+
+bool tensor_split(struct cp_shape *s, int64_t tp, struct err *e)
+{
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        int64_t *n = count_of(s, &heads[i]);
+        if (*n % tp)
+            return fail(e, ERR_USAGE, "--%s %" PRId64 " is not divisible by --tp %" PRId64 ": every rank of a TP group takes its share of the heads",
+                        heads[i].option, *n, tp);
+        *n /= tp;
+    }
+    s->tp = (int)tp;
+    return shape_rows(s) % tp == 0 || fail(e, ERR_USAGE,
+                                           "--tokens %" PRId64 " over --cp %d gives %" PRId64 " rows, not divisible by --tp %" PRId64
+                                           ": every rank of a TP group holds its share of the rows",
+                                           s->tokens, s->cp, shape_rows(s), tp);
+}
+
+struct cp_shape tensor_whole(const struct cp_shape *s)
+{
+    struct cp_shape whole = *s;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        *count_of(&whole, &heads[i]) *= shape_tp(s);
+    whole.tp = 1;
+    return whole;
+}
+
+/* A gather and a scatter forward; backward two gathers and a scatter. */
+void tensor_expect(const struct cp_shape *s, struct expect *x)
+{
+    int64_t forwards = expect_forwards(s), backwards = s->layers * s->microbatches, bytes = own(s) * (int64_t)sizeof(float);
+    if (shape_tp(s) == 1)
+        return;
+    expect_tp(x, "all_gather", forwards + 2 * backwards, (forwards + 2 * backwards) * bytes);
+    expect_tp(x, "reduce_scatter", forwards + backwards, (forwards + backwards) * (s->tp - 1) * bytes);
+}
