@@ -66,11 +66,11 @@ static void charge_host_code(struct walk *w, uint32_t task, int64_t to)
 
 static void charge_call(struct walk *w, uint32_t task, bool waited, int64_t to)
 {
-    const struct replay_task *k = &w->r->tasks[task];
-    const struct replay_queue *q = &w->r->queues[k->queue];
+    const struct replay_queue *q = &w->r->queues[w->r->tasks[task].queue];
     size_t n;
     const char *api = wait_api(trace_string(&w->r->t->files[q->file], row_of(w, task)->name), &n);
-    uint32_t site = k->wait ? name_id(w, intern_str(&w->r->waits.names, w->r->waits.v[k->wait - 1].site)) : 0;
+    uint32_t wait = replay_tie(w->r, task)->wait;
+    uint32_t site = wait ? name_id(w, intern_str(&w->r->waits.names, w->r->waits.v[wait - 1].site)) : 0;
     uint32_t id = intern_id_n(&w->p->names, api, n);
     charge(w, q, waited ? PATH_SYNC : PATH_HOST, intern_str(&w->p->names, id), site, to);
 }
@@ -134,7 +134,7 @@ static uint32_t last_instant(const struct replay *r, const struct replay_queue *
     uint32_t lo = 0, hi = q->n;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (r->tasks[q->first + mid].start <= t)
+        if (replay_start(r, q->first + mid) <= t)
             lo = mid + 1;
         else
             hi = mid;
@@ -142,7 +142,7 @@ static uint32_t last_instant(const struct replay *r, const struct replay_queue *
     if (!lo)
         return REPLAY_NONE;
     uint32_t task = q->first + lo - 1;
-    return 2 * task + (r->tasks[task].end <= t);
+    return 2 * task + (replay_end(r, task) <= t);
 }
 
 /* Where the path ends: on the thread that tells the steps; of another window on whatever is last. */

@@ -304,8 +304,8 @@ static void comm_line(const struct facts_of_step *f, FILE *out)
         sum += f->was[l].comm_sum_ns;
     for (size_t g = 0; g < f->r.ngroups; g++)
         for (uint32_t i = 0; i < f->r.groups[g].n; i++, matched++) {
-            const struct replay_task *k = &f->r.tasks[f->r.member[f->r.groups[g].first + i]];
-            wait += k->end - k->start - f->r.groups[g].transfer;
+            uint32_t task = f->r.member[f->r.groups[g].first + i];
+            wait += replay_end(&f->r, task) - replay_start(&f->r, task) - f->r.groups[g].transfer;
         }
     if (!sum)
         fputs("communication: no collective in the window\n", out);

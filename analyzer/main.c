@@ -5,6 +5,7 @@
 #include "schemas/version.h"
 
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ static enum status run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     setlocale(LC_ALL, "C");
+    mallopt(M_MMAP_THRESHOLD, 1 << 20); /* what is freed goes back at once: the next large array takes its place */
     enum status status = STATUS_OK;
     if (argc < 2) {
         usage(stderr);

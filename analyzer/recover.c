@@ -1,6 +1,7 @@
-/* recover.c - one replay per place that waits; replays look at nothing of one another, so threads share them out. */
+/* recover.c - one replay per place that waits, of the graph shrunk to its waits; threads share the places out. */
 #include "analyzer/recover.h"
 #include "analyzer/groups.h"
+#include "analyzer/replay_net.h"
 #include "analyzer/whatif.h"
 
 #include <pthread.h>
@@ -21,10 +22,9 @@ struct recovering {
     struct recoveries *out;
     struct place *places;
     size_t nplaces, cap, rows_cap;
-    uint32_t *place_of; /* by wait */
+    uint32_t *place_of; /* by wait: first the number of its place, then its rank by bubble */
+    struct replay_net net;
     int64_t *window_ns; /* by rank */
-    uint32_t *blocking; /* tasks that wait */
-    size_t nblocking;
     atomic_size_t next; /* place to be replayed */
     struct arena arena;
 };
@@ -65,31 +65,29 @@ static void prepare(struct recovering *x)
 {
     const struct trace *t = x->r->t;
     struct arena a = {0};
-    struct replayed as_is = replay_run(x->r, NULL, &a);
+    uint32_t *nth = arena_array(&a, uint32_t, x->nplaces);
+    for (uint32_t i = 0; i < x->nplaces; i++)
+        nth[x->places[i].number] = i;
+    for (size_t i = 0; i < x->r->waits.n; i++)
+        x->place_of[i] = x->place_of[i] == REPLAY_NONE ? REPLAY_NONE : nth[x->place_of[i]];
+    replay_net_build(x->r, x->place_of, x->out->replayed, &x->net);
+    struct replayed as_is = replay_net_run(&x->net, REPLAY_NONE, &a);
     x->window_ns = arena_array(&x->arena, int64_t, t->nranks + 1);
     for (uint32_t k = 0; k < t->nranks; k++)
         x->window_ns[k] = window_of(x->r, NULL, &as_is, k);
-    x->blocking = arena_array(&x->arena, uint32_t, x->r->waits.n + 1);
-    for (uint32_t i = 0; i < x->r->n; i++)
-        if (x->r->tasks[i].wait)
-            x->blocking[x->nblocking++] = i;
     arena_free(&a);
 }
 
-static void replay_place(struct recovering *x, const struct place *p)
+static void replay_place(struct recovering *x, uint32_t place)
 {
     struct arena a = {0};
-    uint8_t *task = arena_array(&a, uint8_t, x->r->n + 1);
-    for (size_t i = 0; i < x->nblocking; i++)
-        if (x->place_of[x->r->tasks[x->blocking[i]].wait - 1] == p->number)
-            task[x->blocking[i]] = NO_WAIT;
-    struct scenario s = {.task = task, .ppm = 1000000};
-    struct replayed now = replay_run(x->r, &s, &a);
+    const struct place *p = &x->places[place];
+    struct replayed now = replay_net_run(&x->net, place, &a);
     for (size_t i = 0; i < x->out->n; i++) {
         struct recovery *v = &x->out->v[i];
         if (v->site != p->site || v->api != p->api || v->class != p->class)
             continue;
-        int64_t gain = x->window_ns[v->rank] - window_of(x->r, &s, &now, v->rank);
+        int64_t gain = x->window_ns[v->rank] - window_of(x->r, NULL, &now, v->rank);
         gain = gain < v->bubble_ns ? gain : v->bubble_ns;
         v->recoverable_ns = gain > 0 ? gain : 0;
     }
@@ -100,7 +98,7 @@ static void *replay_next(void *arg)
 {
     struct recovering *x = arg;
     for (size_t i; (i = atomic_fetch_add(&x->next, 1)) < x->out->replayed;)
-        replay_place(x, &x->places[i]);
+        replay_place(x, (uint32_t)i);
     return NULL;
 }
 
@@ -133,6 +131,7 @@ void recover_find(const struct replay *r, struct recoveries *out)
     for (size_t i = 0; i < out->n; i++)
         if (out->v[i].recoverable_ns < 0 && !out->v[i].bubble_ns)
             out->v[i].recoverable_ns = 0;
+    replay_net_free(&x.net);
     free(x.places);
     arena_free(&x.arena);
 }

@@ -7,23 +7,25 @@
 static uint32_t add_queue(struct replay *r, struct replay_queue q)
 {
     q.first = (uint32_t)r->n;
+    q.ev = r->t->files[q.file].d.ev;
     ARRAY_PUSH(r->queues, r->nqueues, r->queues_cap, q);
     return (uint32_t)r->nqueues - 1;
 }
 
-static void add_task(struct replay *r, uint32_t queue, uint32_t row, uint32_t cause, uint32_t wait)
+struct replay_tie *replay_tied(struct replay *r, uint32_t task)
 {
-    const struct replay_queue *q = &r->queues[queue];
-    const struct event *ev = &r->t->files[q->file].d.ev[row];
-    struct replay_task k = {.start = ev->start, .end = ev->end, .row = row, .queue = queue, .cause = cause, .wait = wait};
-    ARRAY_PUSH(r->tasks, r->n, r->cap, k);
-    r->task_of[q->file][row] = (uint32_t)r->n;
+    if (!r->tasks[task].tie) {
+        r->tasks[task].tie = (uint32_t)r->nties;
+        ARRAY_PUSH(r->ties, r->nties, r->ties_cap, ((struct replay_tie){0}));
+    }
+    return &r->ties[r->tasks[task].tie];
 }
 
 /* ---- host threads ---- */
 
 struct hosting {
     struct replay *r;
+    uint32_t *task_of; /* of the file: see struct replay_build */
     uint8_t *launches; /* by row of the file: starts device work */
     size_t wait;       /* next entry of waits */
 };
@@ -50,10 +52,14 @@ static void host_thread(struct hosting *h, uint32_t rank, const struct thread_ev
             continue;
         uint32_t wait = wait_at(h, rank, row);
         if (ev[row].start < inside) {
-            r->task_of[file][row] = (uint32_t)r->n;
-            r->tasks[r->n - 1].wait = r->tasks[r->n - 1].wait ? r->tasks[r->n - 1].wait : wait;
+            h->task_of[row] = (uint32_t)r->n;
+            if (wait && !replay_tie(r, (uint32_t)r->n - 1)->wait)
+                replay_tied(r, (uint32_t)r->n - 1)->wait = wait;
         } else if (wait || h->launches[row]) {
-            add_task(r, queue, row, REPLAY_NONE, wait);
+            ARRAY_PUSH(r->tasks, r->n, r->cap, ((struct replay_task){.row = row, .queue = queue, .cause = REPLAY_NONE}));
+            if (wait)
+                replay_tied(r, (uint32_t)r->n - 1)->wait = wait;
+            h->task_of[row] = (uint32_t)r->n;
             inside = ev[row].end;
         }
     }
@@ -73,7 +79,7 @@ static uint8_t *launching_rows(const struct replay *r, uint32_t file, const uint
 /* ---- streams ---- */
 
 /* A lane's rows, stream by stream in order of time. */
-static void lane_streams(struct replay *r, uint32_t lane, const uint32_t *launched)
+static void lane_streams(struct replay *r, uint32_t lane, uint32_t *task_of)
 {
     const struct lane *l = &r->t->lanes[lane];
     const struct tracedata *d = &r->t->files[l->file].d;
@@ -90,10 +96,10 @@ static void lane_streams(struct replay *r, uint32_t lane, const uint32_t *launch
         r->n += count[s];
     }
     for (size_t i = 0; i < l->n; i++) {
-        uint32_t row = l->ev[i], q = queue_of[d->ev[row].stream], call = launched[row] ? r->task_of[l->file][launched[row] - 1] : 0;
+        uint32_t row = l->ev[i], q = queue_of[d->ev[row].stream], call = task_of[row] ? task_of[task_of[row] - 1] : 0;
         uint32_t at = r->queues[q].first + r->queues[q].n++;
-        r->tasks[at] = (struct replay_task){.start = d->ev[row].start, .end = d->ev[row].end, .row = row, .queue = q, .cause = call - 1};
-        r->task_of[l->file][row] = at + 1;
+        r->tasks[at] = (struct replay_task){.row = row, .queue = q, .cause = call - 1};
+        task_of[row] = at + 1;
         r->linked |= call != 0;
     }
     arena_free(&a);
@@ -120,12 +126,13 @@ static void borrow_clocks(struct replay *r, uint32_t file)
             r->clock[k] = best;
 }
 
-static void file_tasks(struct replay *r, uint32_t file, struct hosting *h)
+static void file_tasks(struct replay_build *b, uint32_t file, struct hosting *h)
 {
+    struct replay *r = b->r;
     const struct trace_file *f = &r->t->files[file];
     struct arena a = {0};
-    uint32_t *launched = launches_find(f, &a);
-    r->task_of[file] = arena_array(&r->arena, uint32_t, f->d.n + 1);
+    uint32_t *launched = launches_find(f, &b->scratch); /* of device rows; each gives way to the row's task */
+    h->task_of = b->task_of[file] = launched;
     h->launches = launching_rows(r, file, launched, &a);
     for (uint32_t k = 0; k < r->t->nranks; k++) {
         uint32_t first = (uint32_t)r->nqueues;
@@ -137,29 +144,37 @@ static void file_tasks(struct replay *r, uint32_t file, struct hosting *h)
     borrow_clocks(r, file);
     for (uint32_t l = 0; l < r->t->nlanes; l++)
         if (r->t->lanes[l].file == file)
-            lane_streams(r, l, launched);
+            lane_streams(r, l, h->task_of);
     arena_free(&a);
 }
 
-void replay_tasks(struct replay *r)
+void replay_tasks(struct replay_build *b)
 {
+    struct replay *r = b->r;
     struct hosting h = {.r = r};
-    r->task_of = arena_array(&r->arena, uint32_t *, r->t->nfiles);
+    b->task_of = arena_array(&b->scratch, uint32_t *, r->t->nfiles);
     r->clock = arena_array(&r->arena, uint32_t, r->t->nranks);
     for (uint32_t file = 0; file < r->t->nfiles; file++)
-        file_tasks(r, file, &h);
+        file_tasks(b, file, &h);
 }
 
-void replay_build(const struct trace *t, enum site_by by, struct replay *r)
+void replay_graph(const struct trace *t, enum site_by by, struct replay *r)
 {
     *r = (struct replay){.t = t};
     struct replay_build b = {.r = r};
     waits_find_all(t, by, &r->waits);
     ARRAY_PUSH(r->dep, r->ndep, r->dep_cap, REPLAY_NONE); /* list 0: nothing */
-    replay_tasks(r);
-    replay_join(r);
+    ARRAY_PUSH(r->ties, r->nties, r->ties_cap, ((struct replay_tie){0}));
+    replay_tasks(&b);
+    replay_join(&b);
+    arena_free(&b.scratch);
     replay_deps(&b);
     replay_usual(r);
+}
+
+void replay_build(const struct trace *t, enum site_by by, struct replay *r)
+{
+    replay_graph(t, by, r);
     replay_order(r);
 }
 
@@ -167,6 +182,7 @@ void replay_free(struct replay *r)
 {
     waits_free(&r->waits);
     free(r->tasks);
+    free(r->ties);
     free(r->queues);
     free(r->dep);
     arena_free(&r->arena);

@@ -25,11 +25,14 @@
 enum { REPLAY_NONE = UINT32_MAX };
 
 struct replay_task {
-    int64_t start, end; /* as measured, on the common clock */
-    uint32_t row;       /* number in its file's d.ev */
+    uint32_t row; /* number in its file's d.ev */
     uint32_t queue;
     uint32_t cause; /* work: the call that launched it; a call: the other thread's call that came before; REPLAY_NONE */
-    uint32_t deps;  /* what else it waits for: replay.dep[deps ..] up to REPLAY_NONE; 0 nothing */
+    uint32_t tie;   /* entry of replay.ties; 0: there is nothing more to it, as with most */
+};
+
+struct replay_tie {
+    uint32_t deps;  /* what else the task waits for: replay.dep[deps ..] up to REPLAY_NONE; 0 nothing */
     uint32_t group; /* 1 + matched collective; 0 none */
     uint32_t wait;  /* 1 + entry of replay.waits; 0: does not block */
 };
@@ -39,8 +42,9 @@ struct replay_queue {    /* a host thread or a stream; its tasks are tasks[first
     uint32_t lane;       /* entry of trace.lanes; REPLAY_NONE: a host thread */
     uint32_t id;         /* of the thread or stream */
     uint32_t first, n;
-    int64_t usual[2]; /* thread: a call that need not wait, waking up; stream: the gap behind work, the launch latency */
-    int64_t offset;   /* what was added to its times */
+    int64_t usual[2];       /* thread: a call that need not wait, waking up; stream: the gap behind work, the launch latency */
+    int64_t offset;         /* what brings its times onto the common clock */
+    const struct event *ev; /* d.ev of its file */
 };
 
 struct replay_group { /* a matched collective; its members are replay.member[first .. first+n-1] */
@@ -52,6 +56,8 @@ struct replay {
     const struct trace *t;
     struct replay_task *tasks;
     size_t n, cap;
+    struct replay_tie *ties; /* entry 0 is all 0 */
+    size_t nties, ties_cap;
     struct replay_queue *queues;
     size_t nqueues, queues_cap;
     struct replay_group *groups;
@@ -60,14 +66,31 @@ struct replay {
     size_t ndep, dep_cap;
     uint32_t *order; /* instants in an order in which each comes after what it follows from */
     size_t norder;
-    uint32_t **task_of; /* by file, row: 1 + its task, of an outermost call also for the rows inside it; 0 none */
-    uint32_t *clock;    /* by entry of trace.ranks: the thread that its steps are told by; REPLAY_NONE */
+    uint32_t *clock; /* by entry of trace.ranks: the thread that its steps are told by; REPLAY_NONE */
     struct waits waits;
     size_t unmatched; /* collectives in the window that could not be matched over ranks */
     bool linked;      /* some device row has a launch */
     bool handed;      /* threads of a rank were taken for one flow of control */
     struct arena arena;
 };
+
+static inline const struct replay_tie *replay_tie(const struct replay *r, uint32_t task)
+{
+    return &r->ties[r->tasks[task].tie];
+}
+
+/* As measured, on the common clock. */
+static inline int64_t replay_start(const struct replay *r, uint32_t task)
+{
+    const struct replay_queue *q = &r->queues[r->tasks[task].queue];
+    return q->ev[r->tasks[task].row].start + q->offset;
+}
+
+static inline int64_t replay_end(const struct replay *r, uint32_t task)
+{
+    const struct replay_queue *q = &r->queues[r->tasks[task].queue];
+    return q->ev[r->tasks[task].row].end + q->offset;
+}
 
 /* Instants: 2 * task its start, 2 * task + 1 its end, 2 * ntasks + group the arrival of the last rank. */
 struct replay_edge {
@@ -79,6 +102,7 @@ bool replay_edge(const struct replay *r, uint32_t instant, size_t k, struct repl
 int64_t replay_measured(const struct replay *r, uint32_t instant);
 
 void replay_build(const struct trace *t, enum site_by by, struct replay *r); /* by: how places that wait are told apart */
+void replay_graph(const struct trace *t, enum site_by by, struct replay *r); /* the same without `order`: for replay_net.h */
 void replay_free(struct replay *r);
 
 /* ---- the same with a change ---- */
@@ -93,9 +117,14 @@ struct scenario {
     const int64_t *shortest;     /* by task: durations that unmatched collectives take; NULL: the measured ones */
 };
 
+struct replay_net;
+
 struct replayed {
-    int64_t *at; /* by instant */
+    int64_t *at;                  /* by instant; NULL: of a shrunk graph, by node */
+    const struct replay_net *net; /* replay_net.h */
+    const int64_t *late;
 };
+int64_t replayed_at(const struct replay *r, const struct replayed *p, uint32_t instant);
 /* Memory in `a`; linear in tasks and edges. */
 struct replayed replay_run(const struct replay *r, const struct scenario *s, struct arena *a);
 
@@ -115,11 +144,18 @@ struct stretch {
 struct replay_build {
     struct stretch *of_rank, *of_file; /* the streams of a rank, of a file, among the queues */
     struct replay *r;
+    uint32_t **task_of;    /* by file, row: 1 + its task, of an outermost call also for the rows inside it; 0 none; in `scratch` */
+    struct arena scratch;  /* until the deps */
     struct sortkey *pairs; /* key: task, at: what it also waits for; sorted into dep[] at the end */
     size_t npairs, pairs_cap;
 };
-void replay_tasks(struct replay *r);
+struct replay_tie *replay_tied(struct replay *r, uint32_t task); /* the task's own, made when it has none */
+void replay_tasks(struct replay_build *b);
 void replay_deps(struct replay_build *b);
-void replay_join(struct replay *r); /* collectives and clocks: after the tasks, before the deps */
+void replay_join(struct replay_build *b); /* collectives and clocks: after the tasks, before the deps */
 void replay_usual(struct replay *r);
 void replay_order(struct replay *r);
+/* Every instant once, after those that it follows from; where a circle closes, the one that closes it comes too early to
+ * know its cause. done() gets each, and its answer is kept in mark[], by instant: 0 not seen, REPLAY_NONE causes are being
+ * looked at, else known. */
+void replay_visit(const struct replay *r, uint32_t *mark, uint32_t (*done)(void *ctx, uint32_t instant), void *ctx);

@@ -22,9 +22,10 @@ static void add_pair(struct replay_build *b, uint32_t task, uint32_t on)
     ARRAY_PUSH(b->pairs, b->npairs, b->pairs_cap, ((struct sortkey){task, on}));
 }
 
-static int64_t launched_at(const struct replay *r, const struct replay_task *k)
+static int64_t launched_at(const struct replay *r, uint32_t task)
 {
-    return k->cause != REPLAY_NONE ? r->tasks[k->cause].start : k->start;
+    uint32_t cause = r->tasks[task].cause;
+    return replay_start(r, cause != REPLAY_NONE ? cause : task);
 }
 
 /* The last task of a stream that starts before t; REPLAY_NONE: none. */
@@ -33,7 +34,7 @@ static uint32_t last_before(const struct replay *r, const struct replay_queue *q
     uint32_t lo = q->first, hi = q->first + q->n;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (r->tasks[mid].start < t)
+        if (replay_start(r, mid) < t)
             lo = mid + 1;
         else
             hi = mid;
@@ -47,9 +48,8 @@ enum { SKEW = 50000 }; /* ns by which host and device clocks of one trace may di
 static uint32_t waited_for(const struct replay *r, const struct replay_queue *q, int64_t asked, int64_t until)
 {
     for (uint32_t i = last_before(r, q, until); i != REPLAY_NONE; i = i > q->first ? i - 1 : REPLAY_NONE) {
-        const struct replay_task *k = &r->tasks[i];
-        int64_t skew = k->cause != REPLAY_NONE ? SKEW : 0;
-        if (launched_at(r, k) <= asked && k->end <= until + skew)
+        int64_t skew = r->tasks[i].cause != REPLAY_NONE ? SKEW : 0;
+        if (launched_at(r, i) <= asked && replay_end(r, i) <= until + skew)
             return i;
     }
     return REPLAY_NONE;
@@ -117,10 +117,10 @@ static bool wait_streams(struct replay_build *b, const struct asking *x, int64_t
         if (!concerns(r, &r->queues[q], x, native))
             continue;
         any = true;
-        uint32_t k = waited_for(r, &r->queues[q], x->call->start, x->call->end);
+        uint32_t k = waited_for(r, &r->queues[q], replay_start(r, x->task), replay_end(r, x->task));
         if (k != REPLAY_NONE && !x->latest)
             add_pair(b, x->task, k);
-        else if (k != REPLAY_NONE && (best == REPLAY_NONE || r->tasks[k].end > r->tasks[best].end))
+        else if (k != REPLAY_NONE && (best == REPLAY_NONE || replay_end(r, k) > replay_end(r, best)))
             best = k;
     }
     if (best != REPLAY_NONE)
@@ -141,7 +141,7 @@ static void wait_deps(struct replay_build *b, uint32_t task, const uint8_t *copi
 {
     struct replay *r = b->r;
     const struct replay_task *call = &r->tasks[task];
-    const struct wait *w = &r->waits.v[call->wait - 1];
+    const struct wait *w = &r->waits.v[replay_tie(r, task)->wait - 1];
     const struct replay_queue *q = &r->queues[call->queue];
     struct asking x = {.task = task, .call = call, .ev = &r->t->files[q->file].d.ev[w->event], .w = w};
     if (copied[task] || (w->class == SYNC_ALLOC && w->did_block != 1))
@@ -163,8 +163,8 @@ static uint8_t *copy_deps(struct replay_build *b, struct arena *a)
         const struct replay_task *k = &r->tasks[i];
         if (r->queues[k->queue].lane == REPLAY_NONE || k->cause == REPLAY_NONE)
             continue;
-        const struct replay_task *call = &r->tasks[k->cause];
-        if (call->wait && r->waits.v[call->wait - 1].class == SYNC_COPY) {
+        uint32_t wait = replay_tie(r, k->cause)->wait;
+        if (wait && r->waits.v[wait - 1].class == SYNC_COPY) {
             add_pair(b, k->cause, i);
             copied[k->cause] = 1;
         }
@@ -183,11 +183,11 @@ static void full_queue_deps(struct replay_build *b)
         const struct replay_queue *q = &r->queues[k->queue];
         if (q->lane == REPLAY_NONE || k->cause == REPLAY_NONE)
             continue;
-        const struct replay_task *call = &r->tasks[k->cause];
-        if (call->wait || call->end - call->start < LONG_LAUNCH || i - q->first < DEEP_QUEUE)
+        int64_t start = replay_start(r, k->cause), end = replay_end(r, k->cause);
+        if (replay_tie(r, k->cause)->wait || end - start < LONG_LAUNCH || i - q->first < DEEP_QUEUE)
             continue;
-        uint32_t room = waited_for(r, q, call->start, call->end);
-        if (room != REPLAY_NONE && r->tasks[room].end > call->start && i - room >= DEEP_QUEUE)
+        uint32_t room = waited_for(r, q, start, end);
+        if (room != REPLAY_NONE && replay_end(r, room) > start && i - room >= DEEP_QUEUE)
             add_pair(b, k->cause, room);
     }
 }
@@ -197,15 +197,15 @@ static void full_queue_deps(struct replay_build *b)
 static void event_dep(struct replay_build *b, uint32_t task)
 {
     struct replay *r = b->r;
-    const struct replay_task *k = &r->tasks[task];
-    const struct replay_queue *own = &r->queues[k->queue];
+    const struct replay_queue *own = &r->queues[r->tasks[task].queue];
     uint32_t best = REPLAY_NONE;
+    int64_t start = replay_start(r, task);
     struct stretch near = device_queues(b, own->rank);
     for (uint32_t q = near.first; q < near.end; q++) {
-        if (q == k->queue || r->queues[q].lane != own->lane)
+        if (&r->queues[q] == own || r->queues[q].lane != own->lane)
             continue;
-        uint32_t i = waited_for(r, &r->queues[q], launched_at(r, k), k->start);
-        if (i != REPLAY_NONE && r->tasks[i].end <= k->start && (best == REPLAY_NONE || r->tasks[i].end > r->tasks[best].end))
+        uint32_t i = waited_for(r, &r->queues[q], launched_at(r, task), start);
+        if (i != REPLAY_NONE && replay_end(r, i) <= start && (best == REPLAY_NONE || replay_end(r, i) > replay_end(r, best)))
             best = i;
     }
     if (best != REPLAY_NONE)
@@ -217,6 +217,8 @@ static void event_deps(struct replay_build *b)
     struct replay *r = b->r;
     for (uint32_t file = 0; file < r->t->nfiles; file++) {
         struct arena a = {0};
+        if (!(r->t->files[file].kinds >> EV_SYNC & 1)) /* no stream was told to wait */
+            continue;
         uint32_t *launched = launches_find(&r->t->files[file], &a);
         uint8_t *waited = event_waits(r->t, file, launched, &a);
         for (uint32_t i = 0; i < r->n; i++) {
@@ -242,7 +244,7 @@ static size_t calls_of_rank(const struct replay *r, uint32_t rank, struct sortke
     n = 0;
     for (size_t q = 0; q < r->nqueues; q++)
         for (uint32_t i = 0; r->queues[q].rank == rank && r->queues[q].lane == REPLAY_NONE && i < r->queues[q].n; i++)
-            (*v)[n++] = (struct sortkey){r->tasks[r->queues[q].first + i].start, r->queues[q].first + i};
+            (*v)[n++] = (struct sortkey){replay_start(r, r->queues[q].first + i), r->queues[q].first + i};
     sortkeys(*v, *v + n, n);
     return n;
 }
@@ -255,7 +257,7 @@ static void hand_over(struct replay *r, uint32_t rank)
     bool overlap = false;
     for (size_t i = 1; i < n; i++) {
         turns += r->tasks[v[i - 1].at].queue != r->tasks[v[i].at].queue;
-        overlap |= r->tasks[v[i - 1].at].end > r->tasks[v[i].at].start;
+        overlap |= replay_end(r, v[i - 1].at) > replay_start(r, v[i].at);
     }
     bool one_flow = turns && !overlap && turns * TURNS_PER_CALL <= n;
     r->handed |= one_flow;
@@ -274,7 +276,7 @@ static void make_lists(struct replay_build *b)
     sortkeys(b->pairs, tmp, b->npairs);
     free(tmp);
     for (size_t i = 0, j; i < b->npairs; i = j) {
-        r->tasks[b->pairs[i].key].deps = (uint32_t)r->ndep;
+        replay_tied(r, (uint32_t)b->pairs[i].key)->deps = (uint32_t)r->ndep;
         for (j = i; j < b->npairs && b->pairs[j].key == b->pairs[i].key; j++)
             ARRAY_PUSH(r->dep, r->ndep, r->dep_cap, b->pairs[j].at);
         ARRAY_PUSH(r->dep, r->ndep, r->dep_cap, REPLAY_NONE);
@@ -289,7 +291,7 @@ void replay_deps(struct replay_build *b)
     index_queues(b, &a);
     const uint8_t *copied = copy_deps(b, &a);
     for (uint32_t i = 0; i < r->n; i++)
-        if (r->tasks[i].wait)
+        if (replay_tie(r, i)->wait)
             wait_deps(b, i, copied);
     full_queue_deps(b);
     event_deps(b);

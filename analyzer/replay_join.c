@@ -86,38 +86,36 @@ static void move_clocks(struct replay *r, const int64_t *offset)
 {
     for (size_t q = 0; q < r->nqueues; q++)
         r->queues[q].offset = offset[r->queues[q].file];
-    for (size_t i = 0; i < r->n; i++) {
-        r->tasks[i].start += r->queues[r->tasks[i].queue].offset;
-        r->tasks[i].end += r->queues[r->tasks[i].queue].offset;
-    }
 }
 
-static void make_groups(struct replay *r, const struct collective *v, size_t n)
+static void make_groups(struct replay_build *b, const struct collective *v, size_t n)
 {
+    struct replay *r = b->r;
     r->groups = arena_array(&r->arena, struct replay_group, n + 1);
     r->member = arena_array(&r->arena, uint32_t, n + 1);
     for (size_t i = 0; i < n; i++) {
         if (!i || v[i].call != v[i - 1].call)
             r->groups[r->ngroups++] = (struct replay_group){.first = (uint32_t)i, .join = INT64_MIN, .transfer = INT64_MAX};
         struct replay_group *g = &r->groups[r->ngroups - 1];
-        uint32_t task = r->task_of[r->t->lanes[v[i].lane].file][v[i].event] - 1;
-        struct replay_task *k = &r->tasks[task];
+        uint32_t task = b->task_of[r->t->lanes[v[i].lane].file][v[i].event] - 1;
+        int64_t start = replay_start(r, task), ns = replay_end(r, task) - start;
         r->member[g->first + g->n++] = task;
-        k->group = (uint32_t)r->ngroups;
-        g->join = k->start > g->join ? k->start : g->join;
-        g->transfer = k->end - k->start < g->transfer ? k->end - k->start : g->transfer;
+        replay_tied(r, task)->group = (uint32_t)r->ngroups;
+        g->join = start > g->join ? start : g->join;
+        g->transfer = ns < g->transfer ? ns : g->transfer;
     }
 }
 
-void replay_join(struct replay *r)
+void replay_join(struct replay_build *b)
 {
+    struct replay *r = b->r;
     struct collectives c;
     struct arena a = {0};
     collectives_find_all(r->t, &c);
     size_t n = matched_calls(r->t, &c, &r->unmatched);
     if (n)
         move_clocks(r, offsets(r->t, c.v, n, &a));
-    make_groups(r, c.v, n);
+    make_groups(b, c.v, n);
     collectives_free(&c);
     arena_free(&a);
 }

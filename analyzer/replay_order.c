@@ -6,13 +6,13 @@
 #include "analyzer/replay.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int64_t replay_measured(const struct replay *r, uint32_t instant)
 {
     if (instant >= 2 * r->n)
         return r->groups[instant - 2 * r->n].join;
-    const struct replay_task *k = &r->tasks[instant / 2];
-    return instant & 1 ? k->end : k->start;
+    return instant & 1 ? replay_end(r, instant / 2) : replay_start(r, instant / 2);
 }
 
 static bool edge(struct replay_edge *x, uint32_t instant, int64_t usual)
@@ -21,9 +21,9 @@ static bool edge(struct replay_edge *x, uint32_t instant, int64_t usual)
     return true;
 }
 
-static bool listed(const struct replay *r, const struct replay_task *t, size_t k, int64_t usual, struct replay_edge *x)
+static bool listed(const struct replay *r, uint32_t task, size_t k, int64_t usual, struct replay_edge *x)
 {
-    for (const uint32_t *d = &r->dep[t->deps]; *d != REPLAY_NONE; d++)
+    for (const uint32_t *d = &r->dep[replay_tie(r, task)->deps]; *d != REPLAY_NONE; d++)
         if (k-- == 0)
             return edge(x, 2 * *d + 1, usual);
     return false;
@@ -35,21 +35,21 @@ static bool start_edge(const struct replay *r, uint32_t task, size_t k, struct r
     const struct replay_queue *q = &r->queues[t->queue];
     bool host = q->lane == REPLAY_NONE;
     if (task > q->first && k-- == 0) { /* work that overlaps the work before it in its stream follows its start */
-        bool over = !host && r->tasks[task - 1].end > t->start;
+        bool over = !host && replay_end(r, task - 1) > replay_start(r, task);
         return edge(x, 2 * (task - 1) + !over, host ? 0 : q->usual[0]);
     }
     if (t->cause != REPLAY_NONE && k-- == 0)
         return edge(x, 2 * t->cause + host, host ? 0 : q->usual[1]);
-    return !host && listed(r, t, k, q->usual[0], x);
+    return !host && listed(r, task, k, q->usual[0], x);
 }
 
 static bool end_edge(const struct replay *r, uint32_t task, size_t k, struct replay_edge *x)
 {
-    const struct replay_task *t = &r->tasks[task];
-    const struct replay_queue *q = &r->queues[t->queue];
+    const struct replay_tie *t = replay_tie(r, task);
+    const struct replay_queue *q = &r->queues[r->tasks[task].queue];
     if (k == 0)
         return t->group ? edge(x, (uint32_t)(2 * r->n) + t->group - 1, 0) : edge(x, 2 * task, t->deps ? q->usual[0] : 0);
-    return q->lane == REPLAY_NONE && listed(r, t, k - 1, q->usual[1], x);
+    return q->lane == REPLAY_NONE && listed(r, task, k - 1, q->usual[1], x);
 }
 
 bool replay_edge(const struct replay *r, uint32_t instant, size_t k, struct replay_edge *x)
@@ -65,45 +65,53 @@ struct visit {
     uint32_t instant, k;
 };
 
-struct ordering {
-    struct replay *r;
-    uint8_t *seen;
+struct visiting {
+    uint32_t *mark;
     struct visit *stack;
     size_t n, cap;
 };
 
-static void enter(struct ordering *o, uint32_t instant)
+static void enter(struct visiting *o, uint32_t instant)
 {
-    o->seen[instant] = 1;
+    o->mark[instant] = REPLAY_NONE;
     ARRAY_PUSH(o->stack, o->n, o->cap, ((struct visit){instant, 0}));
 }
 
-static void visit_from(struct ordering *o, uint32_t instant)
+void replay_visit(const struct replay *r, uint32_t *mark, uint32_t (*done)(void *ctx, uint32_t instant), void *ctx)
 {
+    size_t all = 2 * r->n + r->ngroups;
+    struct visiting o = {.mark = mark};
     struct replay_edge x;
-    if (o->seen[instant])
-        return;
-    enter(o, instant);
-    while (o->n) {
-        struct visit *v = &o->stack[o->n - 1];
-        if (!replay_edge(o->r, v->instant, v->k++, &x)) {
-            o->r->order[o->r->norder++] = v->instant;
-            o->n--;
-        } else if (!o->seen[x.instant]) {
-            enter(o, x.instant);
+    memset(mark, 0, all * sizeof *mark);
+    for (uint32_t i = 0; i < all; i++) {
+        if (!mark[i])
+            enter(&o, i);
+        while (o.n) {
+            struct visit *v = &o.stack[o.n - 1];
+            if (!replay_edge(r, v->instant, v->k++, &x)) {
+                mark[v->instant] = done(ctx, v->instant);
+                o.n--;
+            } else if (!mark[x.instant]) {
+                enter(&o, x.instant);
+            }
         }
     }
+    free(o.stack);
+}
+
+static uint32_t append(void *ctx, uint32_t instant)
+{
+    struct replay *r = ctx;
+    r->order[r->norder++] = instant;
+    return 1;
 }
 
 void replay_order(struct replay *r)
 {
     size_t all = 2 * r->n + r->ngroups;
     struct arena a = {0};
-    struct ordering o = {.r = r, .seen = arena_array(&a, uint8_t, all + 1)};
     r->order = arena_array(&r->arena, uint32_t, all + 1);
-    for (uint32_t i = 0; i < all; i++)
-        visit_from(&o, i);
-    free(o.stack);
+    replay_visit(r, arena_array(&a, uint32_t, all + 1), append, r);
     arena_free(&a);
 }
 
@@ -137,11 +145,11 @@ static int64_t median(struct sample *s)
 }
 
 /* Latest end among what a task also waits for; INT64_MIN: nothing. */
-static int64_t last_dep(const struct replay *r, const struct replay_task *t)
+static int64_t last_dep(const struct replay *r, uint32_t task)
 {
     int64_t last = INT64_MIN;
-    for (const uint32_t *d = &r->dep[t->deps]; *d != REPLAY_NONE; d++)
-        last = r->tasks[*d].end > last ? r->tasks[*d].end : last;
+    for (const uint32_t *d = &r->dep[replay_tie(r, task)->deps]; *d != REPLAY_NONE; d++)
+        last = replay_end(r, *d) > last ? replay_end(r, *d) : last;
     return last;
 }
 
@@ -151,14 +159,14 @@ static void usual_of(const struct replay *r, struct replay_queue *q, struct samp
     s[0].n = s[1].n = 0;
     for (uint32_t i = q->first; i < q->first + q->n; i += (uint32_t)stride) {
         const struct replay_task *t = &r->tasks[i];
-        int64_t dep = last_dep(r, t);
+        int64_t dep = last_dep(r, i), start = replay_start(r, i), end = replay_end(r, i);
         if (q->lane == REPLAY_NONE) {
-            if (t->deps)
-                dep > t->start ? take(&s[1], t->end - dep) : take(&s[0], t->end - t->start);
+            if (replay_tie(r, i)->deps)
+                dep > start ? take(&s[1], end - dep) : take(&s[0], end - start);
         } else if (t->cause != REPLAY_NONE) {
-            int64_t before = i > q->first ? r->tasks[i - 1].end : INT64_MIN, launch = r->tasks[t->cause].start;
+            int64_t before = i > q->first ? replay_end(r, i - 1) : INT64_MIN, launch = replay_start(r, t->cause);
             before = dep > before ? dep : before;
-            launch < before ? take(&s[0], t->start - before) : take(&s[1], t->start - launch);
+            launch < before ? take(&s[0], start - before) : take(&s[1], start - launch);
         }
     }
     q->usual[0] = median(&s[0]);

@@ -5,7 +5,7 @@
  * The measured distance is kept for the edge that explains the instant best (largest measured time + usual distance); the
  * others get their usual distance, never more than was measured.
  */
-#include "analyzer/replay.h"
+#include "analyzer/replay_net.h"
 
 static const int64_t unknown = INT64_MIN; /* not replayed yet: a cause that was cut off to break a circle */
 
@@ -70,8 +70,8 @@ static int64_t follow(const struct running *x, uint32_t instant, bool immediate)
 
 static int64_t duration(const struct running *x, uint32_t task)
 {
-    const struct replay_task *k = &x->r->tasks[task];
-    int64_t ns = k->end - k->start;
+    const struct replay_tie *k = replay_tie(x->r, task);
+    int64_t ns = replay_end(x->r, task) - replay_start(x->r, task);
     if (k->group) {
         ns = x->r->groups[k->group - 1].transfer;
     } else if (x->s->shortest && x->s->shortest[task] >= 0) {
@@ -82,29 +82,28 @@ static int64_t duration(const struct running *x, uint32_t task)
 
 static int64_t work_end(const struct running *x, uint32_t task)
 {
-    const struct replay_task *k = &x->r->tasks[task];
+    const struct replay_tie *k = replay_tie(x->r, task);
     int64_t start = x->at[2 * task], join = k->group ? x->at[2 * x->r->n + k->group - 1] : 0;
     if (start == unknown || join == unknown) /* a circle was cut here */
-        return k->end;
+        return replay_end(x->r, task);
     if (change_of(x, task) == DROP)
         return start;
     if (!k->group)
         return start + duration(x, task);
     const struct replay_group *g = &x->r->groups[k->group - 1];
-    return join + duration(x, task) + (k->end - g->join - g->transfer);
+    return join + duration(x, task) + (replay_end(x->r, task) - g->join - g->transfer);
 }
 
 static int64_t call_end(const struct running *x, uint32_t task)
 {
-    const struct replay_task *k = &x->r->tasks[task];
     enum change c = change_of(x, task);
     int64_t start = x->at[2 * task];
     if (start == unknown) /* a circle was cut here */
-        return k->end;
+        return replay_end(x->r, task);
     if (c == DROP || c == NO_WAIT)
         return start;
-    if (!k->deps)
-        return start + replay_host_span(x->r, x->s, k->queue, k->start, k->end);
+    if (!replay_tie(x->r, task)->deps)
+        return start + replay_host_span(x->r, x->s, x->r->tasks[task].queue, replay_start(x->r, task), replay_end(x->r, task));
     return follow(x, 2 * task + 1, false);
 }
 
@@ -145,10 +144,15 @@ struct replayed replay_run(const struct replay *r, const struct scenario *s, str
         x.at[i] = unknown;
     for (size_t i = 0; i < r->norder; i++)
         x.at[r->order[i]] = instant_at(&x, r->order[i]);
-    return (struct replayed){x.at};
+    return (struct replayed){.at = x.at};
 }
 
 /* ---- windows ---- */
+
+int64_t replayed_at(const struct replay *r, const struct replayed *p, uint32_t instant)
+{
+    return p->at ? p->at[instant] : replay_measured(r, instant) + replay_net_late(p->net, p->late, instant);
+}
 
 /* The last task of the thread that starts at or before t; REPLAY_NONE: none. */
 static uint32_t last_at(const struct replay *r, const struct replay_queue *q, int64_t t)
@@ -156,7 +160,7 @@ static uint32_t last_at(const struct replay *r, const struct replay_queue *q, in
     uint32_t lo = 0, hi = q->n;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        if (r->tasks[q->first + mid].start <= t)
+        if (replay_start(r, q->first + mid) <= t)
             lo = mid + 1;
         else
             hi = mid;
@@ -175,11 +179,10 @@ int64_t replay_host_time(const struct replay *r, const struct scenario *s, const
     t += q->offset;
     uint32_t i = last_at(r, q, t);
     if (i == REPLAY_NONE)
-        return p->at[2 * q->first] - replay_host_span(r, s, queue, t, r->tasks[q->first].start) - q->offset;
-    const struct replay_task *k = &r->tasks[i];
-    if (t >= k->end)
-        return p->at[2 * i + 1] + replay_host_span(r, s, queue, k->end, t) - q->offset;
-    int64_t inside = p->at[2 * i] + (t - k->start), end = p->at[2 * i + 1];
+        return replayed_at(r, p, 2 * q->first) - replay_host_span(r, s, queue, t, replay_start(r, q->first)) - q->offset;
+    if (t >= replay_end(r, i))
+        return replayed_at(r, p, 2 * i + 1) + replay_host_span(r, s, queue, replay_end(r, i), t) - q->offset;
+    int64_t inside = replayed_at(r, p, 2 * i) + (t - replay_start(r, i)), end = replayed_at(r, p, 2 * i + 1);
     return (inside < end ? inside : end) - q->offset;
 }
 
@@ -192,7 +195,7 @@ static struct ivlset extent(const struct replay *r, const struct replayed *p, ui
         if (q->rank != rank || q->lane == REPLAY_NONE || (lane != REPLAY_NONE && q->lane != lane))
             continue;
         for (uint32_t k = q->first; k < q->first + q->n; k++) {
-            int64_t start = p->at[2 * k] - q->offset, end = p->at[2 * k + 1] - q->offset;
+            int64_t start = replayed_at(r, p, 2 * k) - q->offset, end = replayed_at(r, p, 2 * k + 1) - q->offset;
             from = start < from ? start : from;
             to = end > to ? end : to;
         }

@@ -56,9 +56,9 @@ static bool row_matches(struct making *x, enum option o, uint32_t row)
     return ev->site && (name_matches(x, o, k->function) || name_matches(x, o, k->file));
 }
 
-static bool wait_matches(struct making *x, enum option o, const struct replay_task *k)
+static bool wait_matches(struct making *x, enum option o, uint32_t wait)
 {
-    const struct wait *w = &x->r->waits.v[k->wait - 1];
+    const struct wait *w = &x->r->waits.v[wait - 1];
     const struct intern *names = &x->r->waits.names;
     /* Ids of that table begin at 0 for "": the answers are kept one further. */
     return x->m[o].on && (row_matches(x, o, w->event) || asked(&x->m[o], x->sites[o], w->site + 1, intern_str(names, w->site)) ||
@@ -98,12 +98,13 @@ static bool lies_in(struct ivlset x, int64_t t)
     return i < x.n && x.v[i].start <= t;
 }
 
-static enum change call_change(struct making *x, uint32_t queue, const struct replay_task *k)
+static enum change call_change(struct making *x, uint32_t queue, uint32_t task)
 {
+    uint32_t wait = replay_tie(x->r, task)->wait;
     const struct replay_queue *q = &x->r->queues[queue];
-    if (lies_in(x->gone[queue], k->start - q->offset))
+    if (lies_in(x->gone[queue], replay_start(x->r, task) - q->offset))
         return DROP;
-    if (!k->wait || !wait_matches(x, SYNCS, k))
+    if (!wait || !wait_matches(x, SYNCS, wait))
         return KEEP;
     x->m[SYNCS].hits++;
     return NO_WAIT;
@@ -142,7 +143,7 @@ static void choose_queue(struct making *x, uint32_t queue)
         }
     }
     for (uint32_t i = q->first; i < q->first + q->n; i++)
-        x->task[i] = (uint8_t)(host ? call_change(x, queue, &x->r->tasks[i]) : work_change(x, &x->r->tasks[i]));
+        x->task[i] = (uint8_t)(host ? call_change(x, queue, i) : work_change(x, &x->r->tasks[i]));
 }
 
 /* Threads before streams: work goes with the call that launched it. */
@@ -205,7 +206,7 @@ static struct touched count_touched(const struct making *x)
         if (x->task[i] == KEEP)
             continue;
         if (q->lane == REPLAY_NONE) {
-            n.waits += r->tasks[i].wait != 0;
+            n.waits += replay_tie(r, (uint32_t)i)->wait != 0;
         } else {
             n.work++;
             n.comms += trace_is_comm(f, &f->d.ev[r->tasks[i].row]);

@@ -99,7 +99,7 @@ static bool find(const struct trace *t, enum site_by by, bool op, bool no_replay
     else if (no_replay)
         waits_find(t, by, &r->waits);
     else
-        replay_build(t, by, r);
+        replay_graph(t, by, r);
     return !op && !no_replay;
 }
 

@@ -32,7 +32,7 @@ static void add_work(const struct replay *r, const struct replayed *p, const str
 {
     const struct trace_file *f = &r->t->files[q->file];
     for (uint32_t i = q->first; i < q->first + q->n; i++) {
-        int64_t start = p->at[2 * i] - q->offset, end = p->at[2 * i + 1] - q->offset;
+        int64_t start = replayed_at(r, p, 2 * i) - q->offset, end = replayed_at(r, p, 2 * i + 1) - q->offset;
         enum work work = trace_work(f, &f->d.ev[r->tasks[i].row]);
         v[(*n)++] = (struct ivl){start, end};
         m->comm_sum_ns += work == WORK_COMM ? ivl_within(window, start, end) : 0;
@@ -46,8 +46,8 @@ static int64_t blocked(const struct replay *r, const struct replayed *p, uint32_
     for (size_t q = 0; q < r->nqueues; q++) {
         const struct replay_queue *k = &r->queues[q];
         for (uint32_t i = k->first; k->rank == rank && k->lane == REPLAY_NONE && i < k->first + k->n; i++)
-            if (r->tasks[i].wait)
-                ns += ivl_within(window, p->at[2 * i] - k->offset, p->at[2 * i + 1] - k->offset);
+            if (replay_tie(r, i)->wait)
+                ns += ivl_within(window, replayed_at(r, p, 2 * i) - k->offset, replayed_at(r, p, 2 * i + 1) - k->offset);
     }
     return ns;
 }
@@ -98,7 +98,7 @@ const int64_t *shortest_comms(const struct replay *r, struct arena *a)
             const struct trace_file *f = &r->t->files[q->file];
             const struct event *ev = &f->d.ev[r->tasks[i].row];
             int64_t ns = ev->end - ev->start;
-            if (q->lane == REPLAY_NONE || r->tasks[i].group || !trace_is_comm(f, ev))
+            if (q->lane == REPLAY_NONE || replay_tie(r, (uint32_t)i)->group || !trace_is_comm(f, ev))
                 continue;
             size_t k = kind_of_comm(&g, q, ev);
             if (k == n)

@@ -1,5 +1,6 @@
 /* test_replay.c - replays with answers worked out by hand, and what holds for any trace at all. */
 #include "analyzer/recover.h"
+#include "analyzer/replay_net.h"
 #include "analyzer/whatif.h"
 #include "trace_maker.h"
 
@@ -255,6 +256,42 @@ TEST(nothing_changed_gives_the_measured_times)
     }
 }
 
+/* The shrunk graph gives, for every instant, what the whole one gives. */
+TEST(a_shrunk_graph_answers_as_the_whole_one)
+{
+    PROP(400)
+    {
+        struct maker m = maker("net");
+        struct trace t;
+        struct replay r;
+        struct replay_net net;
+        struct arena a = {0};
+        make_random(&m, prop_ % 2);
+        make_open(&m, NULL, &t);
+        replay_build(&t, SITE_FUNCTION, &r);
+        uint32_t *place_of = arena_array(&a, uint32_t, r.waits.n + 1);
+        for (size_t i = 0; i < r.waits.n; i++)
+            place_of[i] = rnd(4) ? rnd(3) : REPLAY_NONE;
+        replay_net_build(&r, place_of, 2, &net);
+        for (uint32_t place = 0; place < 2; place++) {
+            uint8_t *task = arena_array(&a, uint8_t, r.n + 1);
+            for (uint32_t i = 0; i < r.n; i++)
+                if (replay_tie(&r, i)->wait && place_of[replay_tie(&r, i)->wait - 1] == place)
+                    task[i] = NO_WAIT;
+            struct scenario s = {.task = task, .ppm = 1000000};
+            struct replayed whole = replay_run(&r, &s, &a), shrunk = replay_net_run(&net, place, &a);
+            for (uint32_t i = 0; i < r.norder; i++)
+                if (replayed_at(&r, &whole, i) != replayed_at(&r, &shrunk, i))
+                    fail_msg("instant %u of %zu tasks: %lld, shrunk %lld, measured %lld", i, r.n, (long long)replayed_at(&r, &whole, i),
+                             (long long)replayed_at(&r, &shrunk, i), (long long)replay_measured(&r, i));
+        }
+        replay_net_free(&net);
+        replay_free(&r);
+        arena_free(&a);
+        trace_close(&t);
+    }
+}
+
 TEST(the_path_adds_up_and_nobody_gets_more_than_was_idle)
 {
     PROP(400)
@@ -321,4 +358,4 @@ TEST(path_of_two_syncs)
 UNIT_MAIN(UNIT(a_sync_less), UNIT(steps_before_the_window_are_replayed_too), UNIT(kernels_less_and_longer), UNIT(ranges_go_with_all_that_is_in_them),
           UNIT(what_matches_nothing_is_said), UNIT(streams_wait_for_events), UNIT(collectives_move_when_the_last_rank_has_come),
           UNIT(clocks_are_told_by_the_ends_of_collectives), UNIT(nothing_changed_gives_the_measured_times),
-          UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))
+          UNIT(a_shrunk_graph_answers_as_the_whole_one), UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))

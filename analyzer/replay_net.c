@@ -1,0 +1,182 @@
+/* replay_net.c - shrinking the graph, instant by instant, and running what is left. */
+#include "analyzer/replay_net.h"
+
+#include <stdlib.h>
+
+enum { ON_TIME = 0 };
+
+struct shrinking {
+    const struct replay *r;
+    struct replay_net *x;
+    const uint32_t *place_of;
+    size_t nplaces;
+    struct replay_term *v; /* what the instant at hand follows from; each node once */
+    size_t n, cap;
+};
+
+static bool is_known(const struct shrinking *s, uint32_t instant)
+{
+    uint32_t of = s->x->of[instant];
+    return of && of != REPLAY_NONE;
+}
+
+static void add_term(struct shrinking *s, uint32_t node, int64_t lag)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->v[i].node == node) {
+            s->v[i].lag = lag < s->v[i].lag ? lag : s->v[i].lag;
+            return;
+        }
+    ARRAY_PUSH(s->v, s->n, s->cap, ((struct replay_term){node, lag}));
+}
+
+static void add_cause(struct shrinking *s, uint32_t instant, int64_t slack)
+{
+    const struct replay_late *l = &s->x->lates[s->x->of[instant]];
+    for (int k = 0; k < 2 && l->node[k] != REPLAY_NONE; k++)
+        add_term(s, l->node[k], l->lag[k] + slack);
+}
+
+/* How much earlier the latest member that is known came than the others: an arrival waits for each to the ns. */
+static void follow_members(struct shrinking *s, uint32_t instant)
+{
+    int64_t last = INT64_MIN;
+    struct replay_edge e;
+    for (size_t k = 0; replay_edge(s->r, instant, k, &e); k++)
+        if (is_known(s, e.instant) && replay_measured(s->r, e.instant) > last)
+            last = replay_measured(s->r, e.instant);
+    for (size_t k = 0; replay_edge(s->r, instant, k, &e); k++)
+        if (is_known(s, e.instant))
+            add_cause(s, e.instant, last - replay_measured(s->r, e.instant));
+}
+
+/* The causes with their slack, as replay_run() has them. 1 + the cause, when it is one only and without slack. */
+static uint32_t follow_causes(struct shrinking *s, uint32_t instant)
+{
+    int64_t measured = replay_measured(s->r, instant), best = INT64_MIN;
+    uint32_t binding = REPLAY_NONE;
+    size_t n = 0;
+    struct replay_edge e;
+    for (size_t k = 0; replay_edge(s->r, instant, k, &e); k++) {
+        if (!is_known(s, e.instant))
+            continue;
+        int64_t explained = replay_measured(s->r, e.instant) + e.usual;
+        binding = explained > best ? e.instant : binding;
+        best = explained > best ? explained : best;
+        n++;
+    }
+    if (n == 1)
+        return 1 + binding;
+    for (size_t k = 0; replay_edge(s->r, instant, k, &e); k++) {
+        int64_t slack = measured - replay_measured(s->r, e.instant) - e.usual;
+        if (is_known(s, e.instant))
+            add_cause(s, e.instant, e.instant == binding || slack < 0 ? 0 : slack);
+    }
+    return 0;
+}
+
+static uint32_t new_late(struct shrinking *s, struct replay_late l)
+{
+    ARRAY_PUSH(s->x->lates, s->x->nlates, s->x->lates_cap, l);
+    return (uint32_t)s->x->nlates - 1;
+}
+
+static void keep_terms(struct shrinking *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        ARRAY_PUSH(s->x->terms, s->x->nterms, s->x->terms_cap, s->v[i]);
+}
+
+static uint32_t new_node(struct shrinking *s, uint32_t place, uint32_t start, int64_t ns)
+{
+    struct replay_node k = {.first = (uint32_t)s->x->nterms, .place = place};
+    keep_terms(s);
+    k.last = (uint32_t)s->x->nterms;
+    if (place != REPLAY_NONE) {
+        s->n = 0;
+        add_cause(s, start, ns);
+        k.at_once = (uint32_t)s->n;
+        keep_terms(s);
+    }
+    ARRAY_PUSH(s->x->nodes, s->x->n, s->x->cap, k);
+    return new_late(s, (struct replay_late){.node = {(uint32_t)s->x->n - 1, REPLAY_NONE}});
+}
+
+/* The place of a call that can be asked for; REPLAY_NONE: none. */
+static uint32_t place_at(const struct shrinking *s, uint32_t instant)
+{
+    uint32_t wait = instant & 1 && instant < 2 * s->r->n ? replay_tie(s->r, instant / 2)->wait : 0;
+    return wait && s->place_of[wait - 1] < s->nplaces ? s->place_of[wait - 1] : REPLAY_NONE;
+}
+
+static uint32_t shrink(void *ctx, uint32_t instant)
+{
+    struct shrinking *s = ctx;
+    bool arrival = instant >= 2 * s->r->n, cut = !arrival && (instant & 1) && !is_known(s, instant - 1);
+    uint32_t place = place_at(s, instant), only = 0;
+    s->n = 0;
+    if (arrival)
+        follow_members(s, instant);
+    else if (!cut)
+        only = follow_causes(s, instant);
+    if (only && place == REPLAY_NONE)
+        return s->x->of[only - 1];
+    if (only)
+        add_cause(s, only - 1, 0);
+    if (!cut && place != REPLAY_NONE)
+        return new_node(s, place, instant - 1, replay_measured(s->r, instant) - replay_measured(s->r, instant - 1));
+    if (!s->n) /* nothing that it follows from is known */
+        return 1;
+    if (s->n > 2)
+        return new_node(s, REPLAY_NONE, 0, 0);
+    struct replay_late l = {.node = {s->v[0].node, REPLAY_NONE}, .lag = {s->v[0].lag}};
+    if (s->n == 2)
+        l.node[1] = s->v[1].node, l.lag[1] = s->v[1].lag;
+    return new_late(s, l);
+}
+
+void replay_net_build(const struct replay *r, const uint32_t *place_of, size_t nplaces, struct replay_net *x)
+{
+    size_t cap = 0, all = 2 * r->n + r->ngroups;
+    *x = (struct replay_net){0};
+    struct shrinking s = {.r = r, .x = x, .place_of = place_of, .nplaces = nplaces};
+    x->of = array_grow(NULL, &cap, all + 1, sizeof *x->of);
+    ARRAY_PUSH(x->nodes, x->n, x->cap, ((struct replay_node){.place = REPLAY_NONE}));
+    for (int i = 0; i < 2; i++) /* entry 1: on time; entry 0 stands for "not seen" */
+        new_late(&s, (struct replay_late){.node = {ON_TIME, REPLAY_NONE}});
+    replay_visit(r, x->of, shrink, &s);
+    free(s.v);
+}
+
+void replay_net_free(struct replay_net *x)
+{
+    free(x->nodes);
+    free(x->terms);
+    free(x->lates);
+    free(x->of);
+    *x = (struct replay_net){0};
+}
+
+struct replayed replay_net_run(const struct replay_net *x, uint32_t place, struct arena *a)
+{
+    int64_t *late = arena_array(a, int64_t, x->n + 1);
+    for (size_t i = 1; i < x->n; i++) {
+        const struct replay_node *k = &x->nodes[i];
+        bool at_once = place != REPLAY_NONE && k->place == place;
+        const struct replay_term *t = &x->terms[at_once ? k->last : k->first], *end = t + (at_once ? k->at_once : k->last - k->first);
+        late[i] = INT64_MIN;
+        for (; t < end; t++)
+            late[i] = late[t->node] - t->lag > late[i] ? late[t->node] - t->lag : late[i];
+    }
+    return (struct replayed){.net = x, .late = late};
+}
+
+int64_t replay_net_late(const struct replay_net *x, const int64_t *late, uint32_t instant)
+{
+    const struct replay_late *l = &x->lates[x->of[instant]];
+    int64_t first = late[l->node[0]] - l->lag[0];
+    if (l->node[1] == REPLAY_NONE)
+        return first;
+    int64_t second = late[l->node[1]] - l->lag[1];
+    return second > first ? second : first;
+}
