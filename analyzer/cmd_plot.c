@@ -97,11 +97,12 @@ static const struct kind {
     const char *name;
     bool (*draw)(struct report *r, const struct args *a, enum plot_format f, struct plot *out, struct err *e);
     bool (*draw_files)(const struct args *a, const struct trace_opts *to, enum plot_format f, struct arena *arena, struct plot *out, struct err *e);
+    unsigned tables; /* that it is drawn from: bits of report_tabulate() */
 } kinds[] = {{"breakdown", breakdown},
-             {"syncs", syncs},
+             {"syncs", syncs, .tables = 1 << RT_WAITS | 1 << RT_OPS},
              {"timeline", timeline},
-             {"steps", steps},
-             {"wait", waiting},
+             {"steps", steps, .tables = 1 << RT_STEPS},
+             {"wait", waiting, .tables = 1 << RT_COMM},
              {"curves", .draw_files = curves},
              {"scaling", .draw_files = scaling},
              {0}};
@@ -137,8 +138,8 @@ static bool draw(const struct kind *k, const struct args *a, const struct trace_
 {
     struct report r = {0};
     struct plot plot = {0};
-    bool ok = report_open(&r, &a->files, a->baseline, to, e) && report_spares(&r, a->path, e) && k->draw(&r, a, f, &plot, e) &&
-              write_plot(&plot, a->path, e);
+    bool ok = report_open(&r, &a->files, a->baseline, to, e) && report_spares(&r, a->path, e) && report_tabulate(&r, k->tables, e) &&
+              k->draw(&r, a, f, &plot, e) && write_plot(&plot, a->path, e);
     report_close(&r);
     return ok;
 }

@@ -8,24 +8,27 @@
  */
 #pragma once
 #include "analyzer/facts.h"
+#include "analyzer/gate.h"
 #include "analyzer/units.h"
 #include "reports/page.h"
 #include "reports/plot.h"
 
-enum report_table {
-    RT_SUMMARY,
-    RT_OPS,
-    RT_WAITS,
-    RT_CLASSES,
-    RT_KERNELS,
-    RT_COMM,
-    RT_IDLE,
-    RT_STEPS,
-    RT_OP_LINES,
-    RT_WAIT_LINES,
-    RT_WAIT_STACKS,
-    RT_CRITICAL,
-    RT_N
+enum report_table { /* those that take long first */
+                    RT_WAITS,
+                    RT_CRITICAL,
+                    RT_IDLE,
+                    RT_OPS,
+                    RT_OP_LINES,
+                    RT_WAIT_LINES,
+                    RT_WAIT_STACKS,
+                    RT_SUMMARY,
+                    RT_CLASSES,
+                    RT_KERNELS,
+                    RT_COMM,
+                    RT_OVERLAP,
+                    RT_STEPS,
+                    RT_RANKS,
+                    RT_N
 };
 
 struct side {
@@ -33,19 +36,33 @@ struct side {
     struct trace t;
     struct units units;
     struct facts facts;
+    double divisor; /* of sums in joined tables and plots: 1, or the steps of a rank where the two sides have other numbers of them */
     struct table tables[RT_N];
     const char *missing[RT_N]; /* why the table could not be made, "" without a word; NULL: it is there */
+    char *explain;             /* the lines of cpscope explain; from malloc */
+    const char *explain_missing;
 };
 
 struct report {
     struct side before, after;
     bool pair;
     const char *differ; /* why the two are not comparable; NULL: they are */
+    const char *source; /* where the source is to be read: a prefix of links to path#Lline, with a slash at its end; NULL: no links */
+    bool gate;          /* a baseline file was given: `judged` is what its rules say */
+    struct table judged;
+    struct gate_result verdict;
+    struct rules rules;
     struct arena arena;
 };
 
-/* Opens and tabulates `after`, and `before` where baseline is not NULL. Frees nothing on failure: call report_close. */
+/* Opens `after`, and `before` where baseline is not NULL. Frees nothing on failure: call report_close. */
 bool report_open(struct report *r, const struct opt_list *files, const char *baseline, const struct trace_opts *o, struct err *e);
+/* Builds the tables whose bits (1 << RT_x; 1 << RT_N: what explain says) are set, on all cores; the others are missing. */
+bool report_tabulate(struct report *r, unsigned tables, struct err *e);
+enum { REPORT_ALL = (2 << RT_N) - 1 };
+/* The shipped rules against the baseline file at `path`. */
+bool report_gate(struct report *r, const struct opt_list *files, const char *path, const struct trace_opts *o, struct err *e);
+bool report_is_baseline(const char *path); /* NULL: no */
 void report_close(struct report *r);
 bool report_spares(const struct report *r, const char *path, struct err *e); /* as trace_spares, of both sides */
 
@@ -53,7 +70,7 @@ bool report_spares(const struct report *r, const char *path, struct err *e); /* 
 
 enum { JOIN_KEYS = 3, JOIN_VALUES = 5 };
 
-/* Rows of a table, summed over ranks by their keys; both sides in one row where there are two. */
+/* Rows of a table, summed over ranks by their keys; both sides in one row where there are two, per step where their steps differ. */
 struct join {
     enum report_table of;
     const char *keys[JOIN_KEYS], *values[JOIN_VALUES]; /* columns of the source; NULL ends */
@@ -66,11 +83,13 @@ extern const struct join join_ops, join_ops_by_api, join_waits, join_classes, jo
 /* *out is initialised here and freed by the caller. False when neither side has the source; *why (of the report) says so. */
 bool report_join(struct report *r, const struct join *j, const char *title, struct table *out, const char **why);
 
-/* Summed over ranks: of one site. Rows of a joined table of syncs, largest first. */
+/* Summed over ranks, and divided as side.divisor says: of one site. Rows of a joined table of syncs, largest first. */
 struct site_change {
     const char *site, *api;
-    int64_t before_count, after_count, before_ns, after_ns; /* -1: not on that side */
+    double before_count, after_count; /* -1: not on that side */
+    int64_t before_ns, after_ns;
 };
+bool report_per_step(const struct report *r); /* sums are divided by steps */
 size_t report_sites(const struct table *joined, bool pair, struct arena *a, struct site_change **sites);
 
 /* ---- headline and verdict ---- */

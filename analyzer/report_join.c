@@ -6,6 +6,7 @@
  */
 #include "analyzer/report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,8 @@ static struct column source_column(const struct report *r, const struct join *j,
     int c = t->columns ? table_column(t, name) : -1;
     struct column col = c >= 0 ? t->columns[c] : (struct column){.name = name};
     col.base = NULL;
+    if (report_per_step(r) && col.unit == UNIT_COUNT)
+        col.unit = UNIT_REAL; /* a mean */
     return col;
 }
 
@@ -161,7 +164,7 @@ static const struct column *columns_of(struct report *r, const struct joiner *w)
         }
         v[n++] = c;
     }
-    if (r->pair)
+    if (r->pair && !r->differ)
         v[n++] = (struct column){"change", UNIT_TEXT, .what = "new, gone, more, fewer or the same, by count"};
     return v;
 }
@@ -172,12 +175,33 @@ static struct cell rate_of(struct cell count, const struct side *s)
     return count.kind && steps ? cell_real((double)count.i / (double)steps) : (struct cell){0};
 }
 
-static const char *change_of(const struct jrow *w)
+/* By count, and where the sides have other numbers of steps by the count of a step. */
+static const char *change_of(const struct report *r, const struct jrow *w)
 {
-    int64_t b = w->value[BEFORE][0].kind ? w->value[BEFORE][0].i : 0, a = w->value[AFTER][0].kind ? w->value[AFTER][0].i : 0;
+    const struct cell *vb = &w->value[BEFORE][0], *va = &w->value[AFTER][0];
+    double b = vb->kind ? (double)vb->i * r->after.divisor : 0, a = va->kind ? (double)va->i * r->before.divisor : 0;
     if (b == a)
         return "same";
-    return !b ? "new" : !a ? "gone" : a > b ? "more" : "fewer";
+    return b == 0 ? "new" : a == 0 ? "gone" : a > b ? "more" : "fewer";
+}
+
+static struct cell divided(struct cell v, double by, bool count)
+{
+    if (!v.kind || by == 1)
+        return v;
+    return count ? cell_real((double)v.i / by) : cell_int(llround((double)v.i / by));
+}
+
+/* One value of the sides there are, and behind it the rate of a step. */
+static size_t put_value(const struct report *r, const struct jrow *from, size_t value, bool rate, const struct column *columns, struct cell *row)
+{
+    const struct side *sides[] = {&r->before, &r->after};
+    size_t n = 0;
+    for (int i = r->pair ? BEFORE : AFTER; i <= AFTER; i++, n++)
+        row[n] = divided(from->value[i][value], sides[i]->divisor, columns[n].unit == UNIT_REAL);
+    for (int i = r->pair ? BEFORE : AFTER; i <= AFTER && rate; i++)
+        row[n++] = rate_of(from->value[i][value], sides[i]);
+    return n;
 }
 
 static void put_row(const struct report *r, const struct joiner *w, const struct jrow *from, struct table *out)
@@ -186,14 +210,10 @@ static void put_row(const struct report *r, const struct joiner *w, const struct
     size_t n = 0;
     for (size_t i = 0; i < w->nkeys; i++)
         row[n++] = cell_text(from->key[i]);
-    for (size_t i = 0; i < w->nvalues; i++) {
-        for (int side = r->pair ? BEFORE : AFTER; side <= AFTER; side++)
-            row[n++] = from->value[side][i];
-        for (int side = r->pair ? BEFORE : AFTER; side <= AFTER && w->j->rate && i == 0; side++)
-            row[n++] = rate_of(from->value[side][0], side == BEFORE ? &r->before : &r->after);
-    }
-    if (r->pair)
-        row[n++] = cell_text(change_of(from));
+    for (size_t i = 0; i < w->nvalues; i++)
+        n += put_value(r, from, i, w->j->rate && i == 0, &out->columns[n], &row[n]);
+    if (r->pair && !r->differ)
+        row[n++] = cell_text(change_of(r, from));
 }
 
 static bool noted(const struct side *s, enum report_table of, const char *note)
@@ -204,26 +224,38 @@ static bool noted(const struct side *s, enum report_table of, const char *note)
     return false;
 }
 
+/* What one side says and the other does not, in one line. */
+static void own_notes(const struct side *s, const struct side *other, enum report_table of, struct table *out)
+{
+    const char *all = NULL;
+    for (size_t k = 0; k < s->tables[of].nnotes; k++)
+        if (!noted(other, of, s->tables[of].notes[k]))
+            all = table_text(out, "%s%s%s", all ? all : "", all ? "; " : "", s->tables[of].notes[k]);
+    if (all)
+        table_note(out, "%s: %s", s->label, all);
+}
+
+static void shared_notes(const struct report *r, enum report_table of, struct table *out)
+{
+    const struct table *t = &r->after.tables[of];
+    for (size_t k = 0; !r->after.missing[of] && k < t->nnotes; k++)
+        if (!r->pair || noted(&r->before, of, t->notes[k]))
+            table_note(out, "%s", t->notes[k]);
+}
+
 /* The notes of both sides; what both say is said once. */
 static void notes(const struct report *r, const struct join *j, struct table *out)
 {
     const struct side *sides[] = {&r->before, &r->after};
-    if (r->after.t.nranks > 1)
-        table_note(out, "sums over all %zu ranks%s", r->after.t.nranks, j->rate ? "; per step: one rank, one step" : "");
-    for (int i = r->pair ? 0 : 1; i < 2; i++) {
-        if (sides[i]->missing[j->of]) {
+    const char *each = report_per_step(r) ? ", a step: the sides have other numbers of steps" : "";
+    if (r->after.t.nranks > 1 || *each)
+        table_note(out, "sums over all %zu ranks%s%s", r->after.t.nranks, each, j->rate ? "; per step: one rank, one step" : "");
+    shared_notes(r, j->of, out);
+    for (int i = 0; i < 2 && r->pair; i++)
+        if (sides[i]->missing[j->of])
             table_note(out, "%s: %s", sides[i]->label, sides[i]->missing[j->of]);
-            continue;
-        }
-        const struct table *t = &sides[i]->tables[j->of];
-        for (size_t k = 0; k < t->nnotes; k++) {
-            bool shared = r->pair && noted(sides[1 - i], j->of, t->notes[k]);
-            if (!r->pair || (shared && i == 0))
-                table_note(out, "%s", t->notes[k]);
-            else if (!shared)
-                table_note(out, "%s: %s", sides[i]->label, t->notes[k]);
-        }
-    }
+        else
+            own_notes(sides[i], sides[1 - i], j->of, out);
 }
 
 bool report_join(struct report *r, const struct join *j, const char *title, struct table *out, const char **why)
@@ -252,10 +284,11 @@ bool report_join(struct report *r, const struct join *j, const char *title, stru
     return true;
 }
 
-static int64_t whole(const struct table *t, size_t row, const char *column)
+static double number(const struct table *t, size_t row, const char *column)
 {
     int c = table_column(t, column);
-    return c >= 0 && table_at(t, row)[c].kind == CELL_INT ? table_at(t, row)[c].i : -1;
+    struct cell v = c >= 0 ? table_at(t, row)[c] : (struct cell){0};
+    return v.kind == CELL_INT ? (double)v.i : v.kind == CELL_REAL ? v.r : -1;
 }
 
 size_t report_sites(const struct table *t, bool pair, struct arena *a, struct site_change **sites)
@@ -267,10 +300,10 @@ size_t report_sites(const struct table *t, bool pair, struct arena *a, struct si
         (*sites)[r] = (struct site_change){
             .site = row[0].kind == CELL_TEXT ? row[0].s : "(no site)",
             .api = api >= 0 && row[api].kind == CELL_TEXT ? row[api].s : "",
-            .before_count = pair ? whole(t, r, "count_before") : -1,
-            .after_count = whole(t, r, pair ? "count_after" : "count"),
-            .before_ns = pair ? whole(t, r, "blocked_before_ns") : -1,
-            .after_ns = whole(t, r, pair ? "blocked_after_ns" : "blocked_ns"),
+            .before_count = pair ? number(t, r, "count_before") : -1,
+            .after_count = number(t, r, pair ? "count_after" : "count"),
+            .before_ns = pair ? (int64_t)number(t, r, "blocked_before_ns") : -1,
+            .after_ns = (int64_t)number(t, r, pair ? "blocked_after_ns" : "blocked_ns"),
         };
     }
     return t->nrows;

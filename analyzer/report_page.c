@@ -35,11 +35,84 @@ static void put_table(struct composer *c, const struct table *t, const char *mor
         page_table(&c->p, t, (struct html_table_opts){.most = ROWS_MOST, .more = arena_printf(&c->arena, more, c->r->after.t.files[0].name)});
 }
 
-/* A joined table that is opened by those who want it. */
+/* A joined table that is opened by those who want it. Names of the stacks and of places in the source lead further. */
 static void folded(struct composer *c, const struct join *j, const char *summary, const char *title, const char *more)
 {
     page_fold(&c->p, summary);
-    put_table(c, joined(c, j, title), more);
+    const struct table *t = joined(c, j, title);
+    struct html_table_opts o = {.most = ROWS_MOST, .more = arena_printf(&c->arena, more, c->r->after.t.files[0].name)};
+    o.source = c->r->source;
+    o.stacks = j == &join_wait_stacks;
+    if (t)
+        page_table(&c->p, t, o);
+    page_unfold(&c->p);
+}
+
+enum { PICK_MOST = 16 };
+
+/* Some columns of a table; the texts stay with it. */
+static const struct table *picked(struct composer *c, const struct table *t, const char *const *names, const char *more)
+{
+    struct table *out = &c->tables[c->n++];
+    struct column *columns = arena_array(&c->arena, struct column, PICK_MOST + 1);
+    int from[PICK_MOST];
+    size_t n = 0;
+    for (size_t i = 0; names[i] && n < PICK_MOST; i++)
+        if ((from[n] = table_column(t, names[i])) >= 0)
+            columns[n] = t->columns[from[n]], n++;
+    table_init(out, t->name, t->title, columns);
+    for (size_t r = 0; r < t->nrows; r++) {
+        struct cell *row = table_row(out);
+        for (size_t i = 0; i < n; i++)
+            row[i] = table_at(t, r)[from[i]];
+    }
+    for (size_t i = 0; i < t->nnotes; i++)
+        table_note(out, "%s", t->notes[i]);
+    table_note(out, "all columns: %s", more);
+    return out;
+}
+
+/* A table of each side, a row a rank or device; of a wide one some columns (NULL: all). */
+static void of_sides(struct composer *c, enum report_table of, const char *title, const char *const *columns)
+{
+    struct side *sides[] = {&c->r->before, &c->r->after};
+    for (int i = c->r->pair ? 0 : 1; i < 2; i++) {
+        const struct table *t = &sides[i]->tables[of];
+        const char *caption = arena_printf(&c->arena, "%s: %s", title, sides[i]->label);
+        const char *more = arena_printf(&c->arena, "cpscope %s --format csv %s", t->name, sides[i]->t.nfiles ? sides[i]->t.files[0].name : "");
+        if (!sides[i]->missing[of])
+            page_table(&c->p, columns ? picked(c, t, columns, more) : t, (struct html_table_opts){.most = 2 * ROWS_MOST, .caption = caption});
+        else if (*sides[i]->missing[of])
+            page_text(&c->p, "%s: %s", caption, sides[i]->missing[of]);
+    }
+}
+
+static void section_gate(struct composer *c)
+{
+    if (!c->r->gate)
+        return;
+    page_section(&c->p, "gate", "The gate");
+    page_table(&c->p, &c->r->judged, (struct html_table_opts){.most = 2 * ROWS_MOST, .caption = "Rules against the baseline", .whole = true});
+}
+
+static void explained(struct composer *c, const struct side *s)
+{
+    if (s->explain_missing)
+        page_text(&c->p, "%s", s->explain_missing);
+    else
+        page_lines(&c->p, s->explain ? s->explain : "");
+}
+
+static void section_explain(struct composer *c)
+{
+    page_section(&c->p, "explain", "What the step waits for");
+    if (c->r->pair)
+        page_text(&c->p, "after, looked at by itself:");
+    explained(c, &c->r->after);
+    if (!c->r->pair)
+        return;
+    page_fold(&c->p, "The same of before");
+    explained(c, &c->r->before);
     page_unfold(&c->p);
 }
 
@@ -130,21 +203,18 @@ static bool section_kernels(struct composer *c, struct err *e)
                  &why, e))
         return false;
     put_table(c, joined(c, &join_comm, "Collectives"), "cpscope comm --format csv %s");
+    of_sides(c, RT_OVERLAP, "Communication hidden behind compute", NULL);
     return true;
 }
 
 static void section_ranks(struct composer *c)
 {
-    struct side *sides[] = {&c->r->before, &c->r->after};
+    static const char *const told[] = {"rank",           "device",       "span_ns",        "busy_pct",        "kernels",
+                                       "kernel_sum_ns",  "comm_sum_ns",  "compute_sum_ns", "exposed_comm_ns", "memcpy_ns",
+                                       "useful_busy_ns", "comm_wait_ns", "backend",        "trace",           NULL};
     page_section(&c->p, "ranks", "Rank by rank");
-    for (int i = c->r->pair ? 0 : 1; i < 2; i++) {
-        if (sides[i]->missing[RT_SUMMARY])
-            page_text(&c->p, "%s: %s", sides[i]->label, sides[i]->missing[RT_SUMMARY]);
-        else
-            page_table(
-                &c->p, &sides[i]->tables[RT_SUMMARY],
-                (struct html_table_opts){.most = 2 * ROWS_MOST, .caption = arena_printf(&c->arena, "Summary of each device: %s", sides[i]->label)});
-    }
+    of_sides(c, RT_SUMMARY, "Summary of each device", told);
+    of_sides(c, RT_RANKS, "Clocks, waiting and stragglers", NULL);
 }
 
 /* There is more to see than the one step of each rank that the summary is about. */
@@ -200,6 +270,18 @@ static const char *kind_of_numbers(const struct side *s)
     return "The trace does not say what made it.";
 }
 
+static const char assumptions[] =
+    "window: complete steps where steps are marked, else the extent of the device's work, else of all events; rows are clipped to it\n"
+    "busy: the union of kernels, collectives, copies and fills over the streams of one device, never a sum; a collective that waits for a peer is "
+    "busy\n"
+    "sync: told by the call and the kind of memory it touches, never by how long it took; counts are exact where nothing was lost\n"
+    "bubble: device idle between the work that a call waited for and the next work of that thread: an upper bound of its cost; recoverable is what a "
+    "replay without the wait gains, with host code and durations as measured\n"
+    "transfer: of a collective, its shortest duration over the ranks of the call; the rest is waiting. Known only where all ranks are there and "
+    "agree\n"
+    "rates: counts per rank and step; runs of other lengths compare by them\n"
+    "clocks: ranks of one file share a clock; files are put on one clock by the ends of the collectives they share";
+
 static void section_provenance(struct composer *c)
 {
     struct side *sides[] = {&c->r->before, &c->r->after};
@@ -211,9 +293,12 @@ static void section_provenance(struct composer *c)
     for (int i = c->r->pair ? 0 : 1; i < 2; i++)
         if (report_oversubscribed(sides[i]))
             page_text(&c->p, "%s ran more threads than there are cores: its times are shown, not judged.", sides[i]->label);
-    page_text(&c->p, "Recorded times hold the cost of recording; they compare with recorded times only. - in a table means: not in this trace.");
+    page_text(&c->p, "Recorded times hold the cost of recording; they compare with recorded times only. A dash in a table means: not in this trace.");
     report_provenance(c->r, t);
-    page_table(&c->p, t, (struct html_table_opts){0});
+    page_table(&c->p, t, (struct html_table_opts){.whole = true});
+    page_fold(&c->p, "What the numbers assume");
+    page_lines(&c->p, assumptions);
+    page_unfold(&c->p);
 }
 
 static const char *side_in_words(struct composer *c, const struct side *s)
@@ -232,6 +317,8 @@ static bool compose(struct composer *c, struct err *e)
     page_section(&c->p, "headline", c->r->pair ? "Before and after" : "The step in numbers");
     report_headline(c->r, headline);
     page_table(&c->p, headline, (struct html_table_opts){0});
+    section_gate(c);
+    section_explain(c);
     if (!section_syncs(c, &ops, &waits, e) || !section_time(c, e))
         return false;
     if (!section_kernels(c, e))

@@ -48,11 +48,11 @@ static int64_t exposed_of(struct report *r)
     return sum.exposed_ns.i / sum.device_steps.i;
 }
 
-static bool measure(const char *path, const struct trace_opts *to, struct run *run, struct arena *a, struct err *e)
+static bool measure_run(const char *path, const struct trace_opts *to, struct run *run, struct arena *a, struct err *e)
 {
     struct report r = {0};
     const struct opt_list one = {&path, 1};
-    bool ok = report_open(&r, &one, NULL, to, e);
+    bool ok = report_open(&r, &one, NULL, to, e) && report_tabulate(&r, 1 << RT_STEPS | 1 << RT_SUMMARY, e);
     if (ok && r.after.missing[RT_STEPS])
         ok = fail(e, ERR_UNDECIDED, "%s", r.after.missing[RT_STEPS]);
     if (ok) {
@@ -123,7 +123,7 @@ bool report_plot_scaling(const struct opt_list *files, const char *against, cons
         return fail(e, ERR_USAGE, "%zu recordings: at most %d in one picture", files->n, RUNS_MOST);
     for (size_t i = 0; i < files->n; i++) {
         v[i].file = i;
-        if (!measure(files->v[i], to, &v[i], a, e))
+        if (!measure_run(files->v[i], to, &v[i], a, e))
             return false;
     }
     if (!place(v, files->n, against, &axis, e))

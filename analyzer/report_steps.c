@@ -3,6 +3,7 @@
 #include "analyzer/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { POINTS_MOST = 2000, WAIT_BARS_MOST = 32 };
@@ -125,8 +126,11 @@ static void add_side(struct wait_bars *b, const struct side *s, bool pair, struc
         return;
     for (size_t i = 0; i < t->nrows; i++)
         add_row(b, first, first + WAIT_BARS_MOST, t, i);
-    for (size_t i = first; i < b->n; i++)
+    for (size_t i = first; i < b->n; i++) {
         b->v[i].label = wait_label(s, pair, &b->keys[i], a);
+        b->v[i].wait_ns = llround((double)b->v[i].wait_ns / s->divisor);
+        b->v[i].transfer_ns = llround((double)b->v[i].transfer_ns / s->divisor);
+    }
     b->all += s->t.nlanes;
 }
 
@@ -136,7 +140,7 @@ bool report_plot_wait(struct report *r, enum plot_format f, struct plot *out, st
     if (r->pair)
         add_side(&b, &r->before, true, &r->arena);
     add_side(&b, &r->after, r->pair, &r->arena);
-    const char *sample = arena_printf(&r->arena, "%s; %" PRId64 " calls", report_sample(r), b.calls);
+    const char *sample = arena_printf(&r->arena, "%s; %" PRId64 " calls%s", report_sample(r), b.calls, report_per_step(r) ? "; per step" : "");
     if (b.n < b.all)
         sample = arena_printf(&r->arena, "%s; %zu of %zu devices", sample, b.n, b.all);
     return plot_wait(b.v, b.n, sample, f, &r->arena, out, e);

@@ -80,10 +80,10 @@ static const char *how_times_count(const struct report *r)
 
 /* ---- the sites behind the numbers ---- */
 
-static double rate(int64_t n, const struct side *s)
+static double rate(double n, const struct side *s)
 {
-    int64_t steps = s->units.n[UNIT_STEPS];
-    return n > 0 && steps ? (double)n / (double)steps : 0;
+    double steps = (double)s->units.n[UNIT_STEPS] / s->divisor; /* n is divided by that already */
+    return n > 0 && steps > 0 ? n / steps : 0;
 }
 
 static bool is_new(const struct site_change *c)
@@ -103,9 +103,9 @@ static void point_site(struct page *p, const struct report *r, const char *lead,
 {
     char b[HUMAN_SIZE], a[HUMAN_SIZE], tb[HUMAN_SIZE], ta[HUMAN_SIZE];
     const char *who = *c->api ? arena_printf(&p->arena, "%.300s (%.80s)", c->site, c->api) : c->site;
-    struct cell after = cell_real(rate(c->after_count, &r->after)), ns_a = cell_real(rate(c->after_ns, &r->after));
+    struct cell after = cell_real(rate(c->after_count, &r->after)), ns_a = cell_real(rate((double)c->after_ns, &r->after));
     if (r->pair) {
-        struct cell before = cell_real(rate(c->before_count, &r->before)), ns_b = cell_real(rate(c->before_ns, &r->before));
+        struct cell before = cell_real(rate(c->before_count, &r->before)), ns_b = cell_real(rate((double)c->before_ns, &r->before));
         const char *was = c->before_count > 0 ? arena_printf(&p->arena, "%s (blocked %s)", count_text(before, b), time_text(ns_b, tb)) : "none";
         const char *is = c->after_count > 0 ? arena_printf(&p->arena, "%s (blocked %s)", count_text(after, a), time_text(ns_a, ta)) : "none";
         page_point(p, "%s: %.400s: %s before, %s after, %s", lead, who, was, is, each(r));
@@ -279,6 +279,29 @@ static void one_verdict(const struct report *r, const struct ledger *l, const st
                      worst ? ", longest at " : "", worst ? worst->site : "");
 }
 
+static void gate_verdict_of(const struct report *r, struct page *p)
+{
+    const struct gate_result *g = &r->verdict;
+    if (g->fail) {
+        p->word = "Gate: fails";
+        page_verdict(p, TONE_BAD, "Of both ledgers together, %zu sync site%s new or met more often than in the baseline.", g->fail,
+                     g->fail == 1 ? " is" : "s are");
+    } else if (g->undecided) {
+        p->word = "Gate: cannot be judged";
+        page_verdict(p, TONE_UNDECIDED, "The run cannot be held against the baseline: %zu of %zu rules are undecided.", g->undecided,
+                     g->undecided + g->pass);
+    } else {
+        p->word = "Gate: passes";
+        page_verdict(p, TONE_GOOD, "No host-device sync that the baseline does not have, and none more often.");
+    }
+    int verdict = table_column(&r->judged, "verdict"), why = table_column(&r->judged, "why");
+    for (size_t i = 0, n = 0; i < r->judged.nrows && n < 3; i++)
+        if (strcmp(table_at(&r->judged, i)[verdict].s, "pass") != 0) {
+            page_point(p, "%.400s", table_at(&r->judged, i)[why].s);
+            n++;
+        }
+}
+
 void report_verdict(struct report *r, const struct table *ops, const struct table *waits, struct page *p)
 {
     struct totals b = r->pair ? report_totals(&r->before) : (struct totals){0}, a = report_totals(&r->after);
@@ -287,7 +310,10 @@ void report_verdict(struct report *r, const struct table *ops, const struct tabl
     struct site_change *v = NULL;
     size_t n = of && of->columns ? report_sites(of, r->pair, &r->arena, &v) : 0;
     if (!r->pair) {
-        one_verdict(r, &l, v, n, p);
+        if (r->gate)
+            gate_verdict_of(r, p);
+        else
+            one_verdict(r, &l, v, n, p);
         point_shares(r, &a, p);
         points_sites(p, r, v, n);
         return;

@@ -70,6 +70,80 @@ void html_name(const char *s, FILE *out)
     fputs("</span>", out);
 }
 
+/* The path and the line of "path:line function"; false: it is another kind of name. */
+static bool place_of(const char *s, size_t *path, size_t *line)
+{
+    const char *space = strrchr(s, ' '), *colon = space;
+    while (colon && colon > s && *colon != ':')
+        colon--;
+    if (!colon || colon == s)
+        return false;
+    *path = (size_t)(colon - s);
+    *line = strspn(colon + 1, "0123456789");
+    return *line > 0 && colon + 1 + *line == space;
+}
+
+static void put_link(const char *s, const char *source, FILE *out)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+    size_t path, line;
+    if (!place_of(s, &path, &line)) {
+        html_name(s, out);
+        return;
+    }
+    fputs("<a href=\"", out);
+    html_text(source, 0, out);
+    for (size_t i = 0; i < path; i++)
+        fprintf(out, strchr(plain, s[i]) ? "%c" : "%%%02X", (unsigned char)s[i]);
+    fprintf(out, "#L%.*s\">", (int)line, s + path + 1);
+    html_name(s, out);
+    fputs("</a>", out);
+}
+
+static void put_frame(const char *s, size_t n, FILE *out)
+{
+    char frame[HTML_TITLE_MOST];
+    n = n < sizeof frame ? n : sizeof frame - 1;
+    memcpy(frame, s, n);
+    frame[n] = '\0';
+    html_name(frame, out);
+}
+
+/* A stack: its two innermost frames (the last may be the API that waits), to be opened; inside all, outermost first. */
+static void put_stack(const char *s, FILE *out)
+{
+    const char *last = strrchr(s, ';'), *caller = last;
+    if (!last) {
+        html_name(s, out);
+        return;
+    }
+    while (caller > s && caller[-1] != ';')
+        caller--;
+    fputs("<details class=\"stack\"><summary>", out);
+    put_frame(caller, (size_t)(last - caller), out);
+    fputs(" &#8250; ", out);
+    put_frame(last + 1, strlen(last + 1), out);
+    fputs("</summary><ol>", out);
+    while (*s) {
+        size_t n = strcspn(s, ";");
+        fputs("<li>", out);
+        put_frame(s, n, out);
+        fputs("</li>", out);
+        s += n + (s[n] == ';');
+    }
+    fputs("</ol></details>", out);
+}
+
+static void put_name(const char *s, const struct html_table_opts *o, FILE *out)
+{
+    if (o->stacks)
+        put_stack(s, out);
+    else if (o->source)
+        put_link(s, o->source, out);
+    else
+        html_name(s, out);
+}
+
 /* The column that names a row: the first text, else the first. */
 static size_t naming(const struct layout *l)
 {
@@ -110,14 +184,18 @@ static void head(const struct table *t, const struct layout *l, FILE *out)
     fputs("</tr></thead>\n", out);
 }
 
-static void row(const struct table *t, const struct layout *l, size_t r, size_t name, FILE *out)
+static void row(const struct table *t, const struct layout *l, size_t r, size_t name, const struct html_table_opts *o, FILE *out)
 {
     fputs("<tr>", out);
     for (size_t i = 0; i < l->n; i++) {
         char buf[HUMAN_SIZE];
         fprintf(out, i == name ? "<th scope=\"row\" class=\"%s\">" : "<td class=\"%s\">", class_of(&l->columns[i].human));
         const char *text = human_cell(&l->columns[i].human, table_at(t, r)[l->columns[i].column], buf);
-        if (*class_of(&l->columns[i].human) == 't')
+        if (i == name && !l->columns[i].human.right)
+            put_name(text, o, out);
+        else if (*class_of(&l->columns[i].human) == 't' && o->whole)
+            breakable(text, HTML_TITLE_MOST, out);
+        else if (*class_of(&l->columns[i].human) == 't')
             html_name(text, out);
         else
             html_text(text, 0, out);
@@ -163,7 +241,7 @@ void html_table(const struct table *t, const struct html_table_opts *o, FILE *ou
     head(t, &l, out);
     fputs("<tbody>\n", out);
     for (size_t r = 0; r < shown; r++)
-        row(t, &l, r, name, out);
+        row(t, &l, r, name, o, out);
     if (!t->nrows)
         fprintf(out, "<tr><td colspan=\"%zu\">none</td></tr>\n", l.n ? l.n : 1);
     fputs("</tbody></table></div>\n", out);

@@ -21,6 +21,9 @@ struct html_table_opts {
     size_t most;         /* rows shown; 0: all. A line says how many there are */
     const char *caption; /* NULL: the table's title */
     const char *more;    /* how to get the rest, shown when rows were cut; NULL: nothing */
+    const char *source;  /* where "path:line function" leads to: this before path#Lline; NULL: no links */
+    bool stacks;         /* names are stacks, frames between ";": the innermost is shown, all when it is opened */
+    bool whole;          /* texts up to HTML_TITLE_MOST are not cut */
 };
 
 /* A table in a box that scrolls sideways by itself, with its notes below. */

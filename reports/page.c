@@ -75,10 +75,16 @@ void page_text(struct page *p, const char *fmt, ...)
     va_end(ap);
 }
 
+void page_lines(struct page *p, const char *text)
+{
+    push(p, (struct page_part){.kind = PAGE_LINES, .text = arena_strdup(&p->arena, text)});
+}
+
 void page_table(struct page *p, const struct table *t, struct html_table_opts o)
 {
     o.caption = arena_strdup(&p->arena, o.caption);
     o.more = arena_strdup(&p->arena, o.more);
+    o.source = arena_strdup(&p->arena, o.source);
     push(p, (struct page_part){.kind = PAGE_TABLE, .table = t, .table_opts = o});
 }
 
@@ -168,7 +174,8 @@ static void put_verdict(const struct page *p, FILE *out)
         [TONE_BAD] = {"bad", "Verdict on sync counts: worse"},
         [TONE_UNDECIDED] = {"undecided", "No verdict"},
     };
-    fprintf(out, "<section class=\"verdict %s\" aria-label=\"Verdict\">\n<p class=\"word\">%s</p>\n<h2>", tones[p->tone].class, tones[p->tone].word);
+    fprintf(out, "<section class=\"verdict %s\" aria-label=\"Verdict\">\n<p class=\"word\">%s</p>\n<h2>", tones[p->tone].class,
+            p->word ? p->word : tones[p->tone].word);
     html_text(p->verdict, 0, out);
     fputs("</h2>\n", out);
     if (p->npoints)
@@ -190,6 +197,28 @@ static void put_plot(const struct page_part *part, FILE *out)
     fputs("</figcaption>\n</figure>\n", out);
 }
 
+static void put_some(const char *s, size_t n, FILE *out)
+{
+    char *part = strndup(s, n);
+    html_text(part ? part : "", 0, out);
+    free(part);
+}
+
+static void put_lines(const struct page_part *part, FILE *out)
+{
+    fputs("<dl>\n", out);
+    for (const char *s = part->text; *s;) {
+        size_t n = strcspn(s, "\n"), word = strcspn(s, ":\n"), rest = word < n ? word + 1 + (s[word + 1] == ' ') : 0;
+        fputs("<div><dt>", out);
+        put_some(s, rest ? word : 0, out);
+        fputs("</dt><dd>", out);
+        put_some(s + rest, n - rest, out);
+        fputs("</dd></div>\n", out);
+        s += n + (s[n] == '\n');
+    }
+    fputs("</dl>\n", out);
+}
+
 static void put_part(const struct page_part *part, FILE *out)
 {
     switch (part->kind) {
@@ -202,6 +231,9 @@ static void put_part(const struct page_part *part, FILE *out)
         fputs("<p>", out);
         html_text(part->text, 0, out);
         fputs("</p>\n", out);
+        break;
+    case PAGE_LINES:
+        put_lines(part, out);
         break;
     case PAGE_TABLE:
         html_table(part->table, &part->table_opts, out);

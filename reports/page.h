@@ -11,7 +11,7 @@
 #include "schemas/err.h"
 
 enum page_tone { TONE_NEUTRAL, TONE_GOOD, TONE_BAD, TONE_UNDECIDED };
-enum page_kind { PAGE_SECTION, PAGE_TEXT, PAGE_TABLE, PAGE_PLOT, PAGE_FOLD, PAGE_UNFOLD };
+enum page_kind { PAGE_SECTION, PAGE_TEXT, PAGE_LINES, PAGE_TABLE, PAGE_PLOT, PAGE_FOLD, PAGE_UNFOLD };
 
 struct page_part {
     enum page_kind kind;
@@ -24,6 +24,7 @@ struct page_part {
 struct page {
     const char *title, *lead; /* lead: a line below the title; NULL: none */
     enum page_tone tone;
+    const char *word;    /* above the verdict; NULL: the tone's own, which speaks of sync counts */
     const char *verdict; /* NULL: none */
     struct page_part *points;
     size_t npoints, points_cap;
@@ -41,6 +42,7 @@ void page_point(struct page *p, const char *fmt, ...) __attribute__((format(prin
 
 void page_section(struct page *p, const char *id, const char *title); /* id: a word of our own */
 void page_text(struct page *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void page_lines(struct page *p, const char *text); /* lines "word: what there is to say of it", as a list of words and texts */
 void page_table(struct page *p, const struct table *t, struct html_table_opts o);
 void page_plot(struct page *p, const char *svg, const char *caption); /* caption: also its text alternative */
 void page_fold(struct page *p, const char *title);                    /* what follows is hidden until opened ... */

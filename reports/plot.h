@@ -37,7 +37,8 @@ bool plot_breakdown(const struct plot_bar *bars, size_t n, const char *sample, e
 /* A sync site, in both runs; -1: not in that run. */
 struct plot_site {
     const char *label;
-    int64_t before_ns, after_ns, before_count, after_count;
+    int64_t before_ns, after_ns;
+    double before_count, after_count;
 };
 
 /* Host time blocked, by site; with `pair` false only the after values are shown, as "this run". */

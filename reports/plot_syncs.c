@@ -11,12 +11,14 @@ static void side(const struct plot_site *s, size_t n, bool before, int64_t thous
     fprintf(in, "$%s << EOD\n", before ? "before" : "after");
     for (size_t r = 0; r < n; r++) {
         char count[HUMAN_SIZE], time[HUMAN_SIZE];
-        int64_t ns = before ? s[r].before_ns : s[r].after_ns, calls = before ? s[r].before_count : s[r].after_count;
+        struct human h = {UNIT_REAL, 0, "", true};
+        int64_t ns = before ? s[r].before_ns : s[r].after_ns;
+        double calls = before ? s[r].before_count : s[r].after_count;
         if (calls <= 0)
             fprintf(in, "%zu 0 \"none\"\n", r);
         else
-            fprintf(in, "%zu %.6f \"%s x, %s\"\n", r, (double)(ns < 0 ? 0 : ns) / (1000.0 * (double)thousandth), human_count(calls, count),
-                    human_ns(ns < 0 ? 0 : ns, time));
+            fprintf(in, "%zu %.6f \"%s x, %s\"\n", r, (double)(ns < 0 ? 0 : ns) / (1000.0 * (double)thousandth),
+                    human_cell(&h, cell_real(calls), count), human_ns(ns < 0 ? 0 : ns, time));
     }
     fputs("EOD\n", in);
 }

@@ -37,7 +37,7 @@ def table(raw, caption):
     start = raw.index('<caption>' + caption + '</caption>')
     for row in re.findall('<tr>(.*?)</tr>', raw[start:raw.index('</table>', start)], re.S):
         cells = re.findall('<t[hd][^>]*>(.*?)</t[hd]>', row, re.S)
-        print('  ' + ' | '.join(html.unescape(re.sub('<[^>]*>', '', c)) for c in cells))
+        print('  ' + ' | '.join(html.unescape(re.sub('<[^>]*>', '', re.sub('<(summary|li)>', r' [\1] ', c))) for c in cells))
 
 
 path = sys.argv[1]

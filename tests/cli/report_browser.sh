@@ -1,17 +1,12 @@
-# The page in a real browser: sorts, filters, fits 375 px, dark and light, contrast, nothing loaded, no error.
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "no chromium here"; exit 77; }
+# The page in a real browser: sorts, filters, zooms, by pointer and by keys; narrow, dark, on paper, spoken; nothing is loaded.
+BROWSER=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || { echo "no chromium here"; exit 77; }
+DRIVER=$(command -v chromedriver) || { echo "no chromedriver here"; exit 77; }
+export BROWSER DRIVER
+for python in python3 /usr/bin/python3; do "$python" -c 'import selenium' 2> python.log && break; python=; done
+[ "$python" ] || { echo "no selenium for python3 here"; exit 77; }
+browse() { timeout 250 "$python" "$ROOT/tests/browser/browse.py" "$@" 2> browse.log || { echo "the browser failed"; tail -n 3 browse.log; }; }
 python3 "$ROOT/tests/cli/report_traces.py"
-cpscope report many.json --baseline before.json -o page.html || exit 1
-cp "$ROOT/tests/browser/probe.html" "$ROOT/tests/browser/probe.js" .
-probe() {
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$PWD/profile" --allow-file-access-from-files \
-        --window-size=1400,1000 --virtual-time-budget=20000 "$@" --dump-dom "file://$PWD/probe.html" 2> browser.log |
-        python3 -c '
-import html, re, sys
-m = re.search(r"<pre id=.out.>(.*?)</pre>", sys.stdin.read(), re.S)
-print(html.unescape(m.group(1)) if m else "the browser gave no page")'
-}
-echo "--- light"
-probe --blink-settings=preferredColorScheme=1
-echo "--- dark"
-probe --blink-settings=preferredColorScheme=0 | sed -n 1,3p
+cpscope report many.json --baseline before.json --source https://example.org/r/blob/c -o page.html || exit 1
+browse read page.html
+echo "--- hostile names"
+cpscope report evil.json -o evil.html && browse inert evil.html

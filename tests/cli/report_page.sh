@@ -31,6 +31,35 @@ echo "--- another world size"
 cpscope report other.json --baseline before.json -o page.html; echo "status $?"
 read_page page.html | sed -n 1,3p
 
+echo "--- two steps against one: sums are of a step"
+python3 - <<'PY'
+import json
+t = json.load(open('before.json'))
+ev = [dict(e, ts=e['ts'] + 2000, name=e['name'].replace('#5', '#6'), args=dict(e['args'], correlation=e['args'].get('correlation', -1000) + 1000))
+      for e in t['traceEvents']]
+t['traceEvents'] += ev
+json.dump(t, open('twice.json', 'w'))
+PY
+cpscope report twice.json --baseline before.json -o page.html; echo "status $?"
+read_page page.html | sed -n 1,3p
+python3 "$ROOT/tests/browser/read_page.py" page.html "Op ledger: operators that read back, by call site" "By name"
+
+echo "--- a baseline file: the gate's verdict"
+cpscope gate after.json --update-baseline sync.baseline
+for run in before after other; do
+    cpscope report $run.json --baseline sync.baseline -o page.html; echo "status $?"
+    read_page page.html | sed -n 1,3p
+done
+printf 'cpscope baseline 1\nrule x\n    many y\n' > torn.baseline
+cpscope report before.json --baseline torn.baseline -o page.html; echo "status $?"
+python3 "$ROOT/tests/browser/read_page.py" page.html "Rules against the baseline"
+rm ./*.baseline twice.json
+
+echo "--- links to the source"
+cpscope report before.json --source 'docs/a&b' -o page.html; echo "status $?"
+grep -o '<a href="docs[^>]*>' page.html | sort -u
+for url in 'javascript:alert(1)' //host/x ''; do cpscope report before.json --source "$url" -o none.html; echo "status $?"; done
+
 echo "--- hostile names"
 cpscope report evil.json -o page.html; echo "status $?"
 read_page page.html | grep -v '^ '
