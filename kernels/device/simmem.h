@@ -21,7 +21,7 @@ struct simmem {
     } classes[SIMMEM_CLASSES];
 };
 
-void *simmem_alloc(struct simmem *m, size_t bytes);   /* any size below 2^50; 256-byte aligned; never NULL */
+void *simmem_alloc(struct simmem *m, size_t bytes);   /* any size below 2^50; 64-byte aligned; never NULL */
 size_t simmem_release(struct simmem *m, void *block); /* the size that was asked for */
 void simmem_free(struct simmem *m);
 
