@@ -102,29 +102,16 @@ static uint32_t new_node(struct shrinking *s, uint32_t place, uint32_t start, in
     return new_late(s, (struct replay_late){.node = {(uint32_t)s->x->n - 1, REPLAY_NONE}});
 }
 
-/* The place of a call that can be asked for; REPLAY_NONE: none. */
+/* The place of a call whose end it is, when it can be asked for; REPLAY_NONE: none. */
 static uint32_t place_at(const struct shrinking *s, uint32_t instant)
 {
-    uint32_t wait = instant & 1 && instant < 2 * s->r->n ? replay_tie(s->r, instant / 2)->wait : 0;
+    uint32_t wait = instant & 1 ? replay_tie(s->r, instant / 2)->wait : 0;
     return wait && s->place_of[wait - 1] < s->nplaces ? s->place_of[wait - 1] : REPLAY_NONE;
 }
 
-static uint32_t shrink(void *ctx, uint32_t instant)
+/* Two nodes need no node of their own. */
+static uint32_t late_of_terms(struct shrinking *s)
 {
-    struct shrinking *s = ctx;
-    bool arrival = instant >= 2 * s->r->n, cut = !arrival && (instant & 1) && !is_known(s, instant - 1);
-    uint32_t place = place_at(s, instant), only = 0;
-    s->n = 0;
-    if (arrival)
-        follow_members(s, instant);
-    else if (!cut)
-        only = follow_causes(s, instant);
-    if (only && place == REPLAY_NONE)
-        return s->x->of[only - 1];
-    if (only)
-        add_cause(s, only - 1, 0);
-    if (!cut && place != REPLAY_NONE)
-        return new_node(s, place, instant - 1, replay_measured(s->r, instant) - replay_measured(s->r, instant - 1));
     if (!s->n) /* nothing that it follows from is known */
         return 1;
     if (s->n > 2)
@@ -133,6 +120,26 @@ static uint32_t shrink(void *ctx, uint32_t instant)
     if (s->n == 2)
         l.node[1] = s->v[1].node, l.lag[1] = s->v[1].lag;
     return new_late(s, l);
+}
+
+static uint32_t shrink(void *ctx, uint32_t instant)
+{
+    struct shrinking *s = ctx;
+    s->n = 0;
+    if (instant >= 2 * s->r->n) {
+        follow_members(s, instant);
+        return late_of_terms(s);
+    }
+    if ((instant & 1) && !is_known(s, instant - 1)) /* a circle was cut here */
+        return 1;
+    uint32_t only = follow_causes(s, instant), place = place_at(s, instant);
+    if (only && place == REPLAY_NONE)
+        return s->x->of[only - 1];
+    if (only)
+        add_cause(s, only - 1, 0);
+    if (place == REPLAY_NONE)
+        return late_of_terms(s);
+    return new_node(s, place, instant - 1, replay_measured(s->r, instant) - replay_measured(s->r, instant - 1));
 }
 
 void replay_net_build(const struct replay *r, const uint32_t *place_of, size_t nplaces, struct replay_net *x)
