@@ -130,7 +130,7 @@ TEST(drawn_sequences)
         struct err e = {0};
         char text[32];
         snprintf(text, sizeof text, "random:%d", (int)rnd(6) + 1);
-        assert_ok(seqs_parse(&q, text, 288, 8, &a, &e), &e);
+        assert_ok(seqs_parse(&q, text, 288, 8, false, &a, &e), &e);
         struct packing p = seqs_of(&q, rnd(1000), 0, 0, &a);
         int64_t lengths[8];
         for (int64_t i = 0; i < p.sequences; i++)

@@ -193,6 +193,28 @@ TEST(attention_shows_what_it_declares)
     assert_true(ran > 80);
 }
 
+/* What is asked for beside the mode's own options: sizes that change, TP groups, padding, both operators. */
+TEST(groups_show_what_they_declare)
+{
+    static const char *const lists[] = {NULL, "4,1,2x2,1", "2,4", NULL}, *const routes[] = {"naive", "interval", "encoded", "prebuilt"};
+    for (const struct cp_mode *const *m = modes; *m; m++)
+        for (int i = 0; i < 4; i++) {
+            struct run_options o = small_options((*m)->name);
+            o.cp = i == 3 ? 2 : 4;
+            o.tp = 1 + (i != 1);
+            o.dynamic_cp = lists[i];
+            o.seqs = i == 2 ? "random:3" : "equal:8";
+            o.padding = i == 2 ? "eod" : "none";
+            o.route = routes[i];
+            o.recompute = "full";
+            o.qheads = o.kvheads = 8, o.dqk = o.dv_attn = 4;
+            o.layers = 1 + i;
+            if (i == 3 && (*m)->op == OP_GDN)
+                o.attn_mode = (*m)->entry_layout == LAYOUT_ZIGZAG ? "attn.kvag.reorder2" : "attn.ring.contiguous";
+            run_and_compare(&o);
+        }
+}
+
 static int64_t declared(const struct run_options *o, int rank, const char *what, const char *kind, bool bytes)
 {
     struct arena a = {0};
@@ -231,6 +253,15 @@ TEST(the_seeds_numbers)
     assert_int_equal(declared(&o, 0, "op_sync", "resolve_cu_seqlens", false), 60);
     o.boundaries = "per-layer";
     assert_int_equal(declared(&o, 0, "op_sync", "resolve_cu_seqlens", false), 2880);
+    o = seed_options("gdn.chunkwise"); /* 4.5: groups of one convert nothing */
+    o.route = "naive";
+    o.microbatches = 1;
+    o.dynamic_cp = "1x8,2x41,4x7";
+    o.seqs = "equal:4";
+    assert_int_equal(declared(&o, 3, "op_sync", "thd_rank_indices", false), 2 * 48 * 16 * (41 * 2 + 7 * 4));
+    assert_int_equal(declared(&o, 3, "comm", "all_to_all_v", false), 24 * 3 * 2 * (41 + 7));
+    assert_int_equal(declared(&o, 3, "op_sync", "resolve_cu_seqlens", false), 24 * 2 * 6 * 56);
+    assert_int_equal(declared(&o, 3, "schedule", "cp2", false), 41);
     o = seed_options("gdn.replicated_allgather");
     assert_int_equal(declared(&o, 0, "comm", "all_gather", false), 480);
     assert_int_equal(declared(&o, 0, "comm", "reduce_scatter", false), 240);
@@ -340,5 +371,5 @@ TEST(flops_of_the_core)
 }
 
 UNIT_MAIN(UNIT(every_mode_shows_what_it_declares), UNIT(all_routes_show_what_they_declare), UNIT(attention_shows_what_it_declares),
-          UNIT(bytes_of_attention), UNIT(bytes_of_states), UNIT(bytes_of_heads), UNIT(flops_of_the_core), UNIT(the_seeds_numbers),
-          UNIT(bytes_of_one_sequence))
+          UNIT(groups_show_what_they_declare), UNIT(bytes_of_attention), UNIT(bytes_of_states), UNIT(bytes_of_heads), UNIT(flops_of_the_core),
+          UNIT(the_seeds_numbers), UNIT(bytes_of_one_sequence))
