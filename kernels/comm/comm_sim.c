@@ -9,6 +9,7 @@
  */
 #include "kernels/comm/backend.h"
 #include "kernels/comm/fiber.h"
+#include "kernels/comm/links.h"
 #include "kernels/device/sim.h"
 #include "schemas/arena.h"
 
@@ -61,49 +62,6 @@ struct task {
 };
 _Static_assert(sizeof(struct task) <= COMM_ARGS_MAX, "a task fits into the arguments of a collective");
 
-/* ---- what a transfer takes ---- */
-
-struct link {
-    double gbps, start_ns, hop_ns;
-};
-
-static int64_t node_of(struct comm_part p, int number)
-{
-    return (p.first + (int64_t)number * p.stride) / sim_machine()->gpus_per_node;
-}
-
-/* How many of the ranks share a node with any one of them, itself too. */
-static int neighbours(struct comm_part p)
-{
-    int64_t here = (sim_machine()->gpus_per_node + p.stride - 1) / p.stride;
-    return node_of(p, 0) == node_of(p, p.size - 1) || here > p.size ? p.size : (int)here;
-}
-
-/* The slowest link that the ranks of a group need. */
-static struct link link_of(struct comm_part p)
-{
-    const struct machine *m = sim_machine();
-    return neighbours(p) == p.size ? (struct link){m->nvlink_gbps, m->nvlink_start_ns, m->nvlink_hop_ns}
-                                   : (struct link){m->ib_gbps, m->ib_start_ns, m->ib_hop_ns};
-}
-
-/* All-to-all: what goes to ranks of the own node and what leaves it go at once. */
-static double exchange_ns(struct comm_part p, double bytes)
-{
-    const struct machine *m = sim_machine();
-    struct link l = link_of(p);
-    double outside = (double)(p.size - neighbours(p)) / (p.size - 1);
-    double wire = fmax(bytes * (1 - outside) / m->nvlink_gbps, bytes * outside / m->ib_gbps);
-    return l.start_ns + l.hop_ns * log2(p.size) + wire;
-}
-
-/* Every rank gets `bytes` from each other one, in a ring, or over a tree where that is sooner. */
-static double gather_ns(struct comm_part p, double bytes)
-{
-    struct link l = link_of(p);
-    return l.start_ns + fmin(l.hop_ns * (p.size - 1), 4 * l.hop_ns * log2(p.size)) + bytes * (p.size - 1) / l.gbps;
-}
-
 static double transfer_ns(const struct task *t)
 {
     const struct collective *x = &t->x;
@@ -114,11 +72,11 @@ static double transfer_ns(const struct task *t)
     switch (x->function) {
     case COMM_ALL_GATHER:
     case COMM_REDUCE_SCATTER:
-        return gather_ns(p, bytes);
+        return links_gather_ns(p, bytes);
     case COMM_ALL_REDUCE:
-        return 2 * gather_ns(p, bytes / p.size);
+        return 2 * links_gather_ns(p, bytes / p.size);
     default:
-        return exchange_ns(p, fmax((double)t->sent, (double)t->received));
+        return links_exchange_ns(p, fmax((double)t->sent, (double)t->received));
     }
 }
 
@@ -196,26 +154,28 @@ static void withdraw(struct group *g, int fiber)
     g->nposted = kept;
 }
 
+/* One half of the call: with nobody at the other end it is over at once. */
+static void post_half(struct task *t, bool sender, int64_t *end)
+{
+    struct comm *c = t->c;
+    int64_t start = sim_comm_start(t->s);
+    int peer = sender ? t->x.to : t->x.from, me = c->rank;
+    if (peer < 0 || peer == me) {
+        *end = start;
+        return;
+    }
+    struct message m = {sender ? me : peer, sender ? peer : me, sender, start, end, fiber_self()};
+    post(((struct member *)c->impl)->group, &m, links_message_ns(c->part, me, peer, (double)t->x.n));
+}
+
 static void send_recv(struct task *t)
 {
-    struct group *g = ((struct member *)t->c->impl)->group;
-    const struct machine *m = sim_machine();
     int64_t start = sim_comm_start(t->s), sent = -1, got = -1;
-    const int peers[] = {t->x.to, t->x.from};
-    int64_t *const ends[] = {&sent, &got};
-    for (int half = 0; half < 2; half++) {
-        int peer = peers[half], me = t->c->rank;
-        if (peer < 0 || peer == me) {
-            *ends[half] = start;
-            continue;
-        }
-        bool far = node_of(t->c->part, peer) != node_of(t->c->part, me);
-        double ns = (far ? m->ib_start_ns : m->nvlink_start_ns) + (double)t->x.n / (far ? m->ib_gbps : m->nvlink_gbps);
-        post(g, &(struct message){half ? peer : me, half ? me : peer, !half, start, ends[half], fiber_self()}, ns);
-    }
+    post_half(t, true, &sent);
+    post_half(t, false, &got);
     while ((sent < 0 || got < 0) && !comm_world_broken(t->c->world))
         fiber_wait();
-    withdraw(g, fiber_self());
+    withdraw(((struct member *)t->c->impl)->group, fiber_self());
     int64_t end = sent > got ? sent : got;
     sim_comm_end(t->s, end > start ? end : start);
 }
@@ -232,11 +192,19 @@ static void run(void *args)
     free(t->x.splits);
 }
 
+static int64_t sum_but(const int64_t *v, int n, int left_out)
+{
+    int64_t sum = -v[left_out];
+    for (int i = 0; i < n; i++)
+        sum += v[i];
+    return sum;
+}
+
 static void enqueue(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x)
 {
     struct task t = {c, s, *x, a->bytes, 0};
-    for (int r = 0; x->function == COMM_ALL_TO_ALL_V && r < comm_size(c); r++)
-        t.received += r == c->rank ? 0 : x->splits[comm_size(c) + r];
+    if (x->function == COMM_ALL_TO_ALL_V)
+        t.received = sum_but(x->splits + comm_size(c), comm_size(c), c->rank);
     dev_enqueue_comm(s, a, run, &t, sizeof t);
 }
 

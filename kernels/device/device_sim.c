@@ -9,6 +9,7 @@
  */
 #include "kernels/device/backend.h"
 #include "kernels/device/sim.h"
+#include "kernels/device/sim_cost.h"
 #include "kernels/device/simmem.h"
 #include "schemas/arena.h"
 #include "schemas/tracedata.h"
@@ -33,84 +34,14 @@ struct lane {        /* stream.impl */
     int64_t n, queue_depth;
 };
 
+static struct sim *own_of(const struct stream *s)
+{
+    return s->d->impl;
+}
+
 struct record { /* dev_event.impl */
     int64_t when;
 };
-
-/* ---- the machine ---- */
-
-static struct machine machine;
-
-void sim_use_machine(const struct machine *m)
-{
-    machine = *m;
-}
-
-const struct machine *sim_machine(void)
-{
-    if (!*machine.name) {
-        struct err e = {0};
-        if (!machine_load(&machine, machine_files[0].name, &e))
-            abort(); /* a shipped file that does not parse: the unit tests would have said so */
-    }
-    return &machine;
-}
-
-static double peak(const struct device *d)
-{
-    const struct machine *m = sim_machine();
-    const double tflops[] = {[DEV_FP32] = m->peak_fp32_tflops, [DEV_BF16] = m->peak_bf16_tflops, [DEV_FP16] = m->peak_fp16_tflops};
-    return tflops[d->number] * 1e3; /* flops a ns */
-}
-
-/* The share of the peak that a kernel's arithmetic reaches, by the family in its name; 0: its arithmetic is not what takes time. */
-static double share_of(const char *name)
-{
-    const struct machine *m = sim_machine();
-    const struct {
-        const char *family;
-        double share;
-    } families[] = {{"gemm", m->gemm_share}, {"attention", m->attention_share}, {"gdn", m->scan_share}};
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (!strncmp(name, families[i].family, strlen(families[i].family)))
-            return families[i].share;
-    return 0;
-}
-
-/* splitmix64, from the seed and the rank; uniform in [-1, 1). */
-static double draw(struct sim *s)
-{
-    uint64_t z = (s->noise += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
-    return (double)(z >> 11) / (double)(UINT64_C(1) << 52) - 1;
-}
-
-static int64_t noisy(const struct device *d, double ns)
-{
-    double jitter = sim_machine()->jitter;
-    return llround(jitter > 0 ? ns * (1 + jitter * draw(d->impl)) : ns);
-}
-
-/* Index tensors are 64-bit integers whatever bulk tensors are stored as. */
-static int64_t kernel_ns(const struct device *d, const struct work *w)
-{
-    const struct machine *m = sim_machine();
-    struct cost c = w->kernel->cost ? w->kernel->cost(w->args) : (struct cost){0};
-    double share = share_of(w->kernel->name), bytes = w->kernel->index || d->number == DEV_FP32 ? c.bytes : c.bytes / 2;
-    double arithmetic = share > 0 ? c.flops / (peak(d) * share) : 0, memory = bytes / (m->memory_gbps * m->memory_share);
-    return noisy(d, fmax(m->kernel_min_ns, fmax(arithmetic, memory)));
-}
-
-static int64_t copy_ns(const struct device *d, const struct work *w)
-{
-    const struct machine *m = sim_machine();
-    bool host = w->kind == WORK_COPY && w->copy_kind != COPY_DTOD;
-    double moved = w->kind == WORK_COPY ? 2.0 * (double)w->bytes : (double)w->bytes;
-    double transfer = host ? (double)w->bytes / m->host_link_gbps : moved / (m->memory_gbps * m->memory_share);
-    return noisy(d, fmax(m->kernel_min_ns, transfer));
-}
 
 /* ---- the device ---- */
 
@@ -154,7 +85,7 @@ static bool open_device(struct device *d, struct err *e)
     struct sim *s = calloc(1, sizeof *s);
     if (!s)
         return fail(e, ERR_FAIL, "sim device: out of memory");
-    s->noise = (uint64_t)sim_machine()->jitter_seed * 1000003 + (uint64_t)d->rank;
+    s->noise = sim_noise(d->rank);
     d->impl = s;
     remember(d);
     return true;
@@ -287,20 +218,20 @@ static int64_t do_kernel(struct stream *s, const struct work *w, int64_t start)
 {
     if (w->kernel->index)
         w->kernel->cpu(w->args);
-    return start + kernel_ns(s->d, w);
+    return start + sim_kernel_ns(s->d, w, &own_of(s)->noise);
 }
 
 static int64_t do_copy(struct stream *s, const struct work *w, int64_t start)
 {
     move(w);
-    return start + copy_ns(s->d, w);
+    return start + sim_copy_ns(w, &own_of(s)->noise);
 }
 
 static int64_t do_set(struct stream *s, const struct work *w, int64_t start)
 {
     if (w->bytes && !simmem_is(w->dst))
         memset(w->dst, w->value, (size_t)w->bytes);
-    return start + copy_ns(s->d, w);
+    return start + sim_copy_ns(w, &own_of(s)->noise);
 }
 
 static int64_t do_comm(struct stream *s, const struct work *w, int64_t start)

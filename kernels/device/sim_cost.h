@@ -1,0 +1,14 @@
+/* sim_cost.h - how long a modelled device works: rates of a machine over what a kernel says that it costs.
+ *
+ *   kernel: max(kernel_min_ns, flops / (peak of the number type * share of the family), bytes / (memory rate * share))
+ *   copy:   max(kernel_min_ns, bytes / link rate), on the device read and written: 2 bytes / (memory rate * share)
+ *
+ * Times are ns, noise included: a kernel's time is drawn from +- the machine's jitter by a generator whose state the
+ * caller keeps.
+ */
+#pragma once
+#include "kernels/device/backend.h"
+
+int64_t sim_kernel_ns(const struct device *d, const struct work *w, uint64_t *noise);
+int64_t sim_copy_ns(const struct work *w, uint64_t *noise); /* WORK_COPY, WORK_SET */
+uint64_t sim_noise(int rank);                               /* the state to start with */
