@@ -7,6 +7,7 @@
  * what is sent to this process alone is passed on. When this process is killed the program goes, too.
  */
 #include "analyzer/cmd.h"
+#include "analyzer/record_end.h"
 #include "schemas/arena.h"
 #include "schemas/clock.h"
 #include "schemas/env.h"
@@ -17,7 +18,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static char *library_path(struct arena *a, struct err *e)
 /* An old file goes now, so that it is not taken for this run's when the program has no events. */
 static bool check_existing(const char *path, bool force, struct err *e)
 {
-    static const char *const ends[] = {"", "-wal", "-shm"};
+    static const char *const ends[] = {"", "-wal", "-shm", "-ring"};
     struct stat st;
     if (stat(path, &st) != 0)
         return true;
@@ -100,7 +100,7 @@ static bool check_existing(const char *path, bool force, struct err *e)
         return fail(e, ERR_FAIL, "%s: exists already; give another name, or --force to replace it", path);
     if (!S_ISREG(st.st_mode))
         return fail(e, ERR_FAIL, "%s: not a file", path);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         char side[4200];
         snprintf(side, sizeof side, "%s%s", path, ends[i]);
         if (unlink(side) != 0 && i == 0)
@@ -241,60 +241,12 @@ static int wait_for(pid_t pid)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* ---- after the end ---- */
-
-/* Files of one glob pattern that were written since the start; the first one's name in *name. */
-static size_t written(const char *pattern, int64_t began, struct arena *a, const char **name)
-{
-    glob_t g = {0};
-    size_t n = 0;
-    if (glob(pattern, 0, NULL, &g) != 0)
-        return 0;
-    for (size_t i = 0; i < g.gl_pathc; i++) {
-        struct stat st;
-        size_t len = strlen(g.gl_pathv[i]);
-        bool side = len > 4 && (!strcmp(g.gl_pathv[i] + len - 4, "-wal") || !strcmp(g.gl_pathv[i] + len - 4, "-shm"));
-        if (side || stat(g.gl_pathv[i], &st) != 0 || st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec < began)
-            continue;
-        if (n++ == 0 && !*name)
-            *name = arena_strdup(a, g.gl_pathv[i]);
-    }
-    globfree(&g);
-    return n;
-}
-
-static void note_none(const char *program, int status)
-{
-    if (status > 128) /* by a signal, most likely: what it had is lost, and it may have had something */
-        fprintf(stderr, "cpscope record: no file was written: %s ended with status %d before an event was written\n", program, status);
-    else
-        fprintf(stderr, "cpscope record: no file was written: %s had no events to record (no device of cpbench, no NVTX range)\n", program);
-}
-
-static void closing_note(const struct args *args, int64_t began, int status, struct arena *a)
-{
-    char first[4096], later[4096];
-    const char *name = NULL;
-    struct err e = {0};
-    if (!outname_glob(args->out, false, first, sizeof first, &e) || !outname_glob(args->out, true, later, sizeof later, &e))
-        return;
-    size_t n = written(first, began, a, &name);
-    if (!outname_varies(args->out)) /* with a star in it the first pattern finds these as well */
-        n += written(later, began, a, &name);
-    if (n == 0)
-        note_none(args->program.v[0], status);
-    else if (n > 1)
-        fprintf(stderr, "cpscope record: wrote %s and %zu more\n", name, n - 1);
-    else
-        fprintf(stderr, "cpscope record: wrote %s\n", name);
-}
-
 static enum status run(int argc, char **argv, struct err *e)
 {
     struct arena a = {0};
     struct args args = {.out = "cpscope-%p.sqlite", .threshold = -1};
     int status = STATUS_OK;
-    int64_t began = clock_of(CLOCK_REALTIME);
+    int64_t began = clock_of(CLOCK_REALTIME_COARSE); /* what files are dated by */
     bool ok =
         opt_parse(argc, argv, (const struct opt_group[]){{opts, &args}, {0}}, doc, &a, e) && check_kinds(args.kinds, e) && check_output(&args, &a, e);
     char *library = ok ? library_path(&a, e) : NULL;
@@ -303,7 +255,7 @@ static enum status run(int argc, char **argv, struct err *e)
         pid_t pid = start(&args, &a, &status, e);
         if (pid > 0) {
             status = wait_for(pid);
-            closing_note(&args, began, status, &a);
+            record_end(args.out, args.program.v[0], began, status, &a);
         }
     }
     arena_free(&a);

@@ -21,8 +21,9 @@ static enum status run(int argc, char **argv, struct err *e)
     struct args args = {0};
     const struct opt_group groups[] = {{opts, &args}, {0}};
     bool ok = opt_parse(argc, argv, groups,
-                        "Finishes an unfinished recording in place.\vOther commands do this by themselves; what was "
-                        "committed before the end is kept, and info shows clean_end 0.",
+                        "Finishes an unfinished recording in place.\vOther commands do this by themselves. Every event "
+                        "that the program had reported is kept, and info shows clean_end 0. A recording that still runs is left "
+                        "alone; one that another host may still be writing is finished by this command only.",
                         &a, e);
     for (size_t i = 0; ok && i < args.files.n; i++) {
         bool done;

@@ -1,36 +1,37 @@
 /* pool.h - chunks of 64 KB out of one reserved piece of address space, taken and given back without a lock.
  *
- *   base | chunk 0 | chunk 1 | ... | chunk limit-1 |      memory is touched in this order, up to `fresh`
- *                ^-- free list: head = (tag << 32 | number + 1), last in first out, so that a reused chunk is warm
+ *   base | head | chunk 0 | chunk 1 | ... | chunk limit-1 |      memory is touched in this order, up to `fresh`
+ *                  ^-- free list: head = (tag << 32 | number + 1), last in first out, so that a reused chunk is warm
+ *
+ * The memory is that of a file (ringfile.h), which grows by GROUP chunks when they are first needed; each growth opens the
+ * file anew, for the program may have closed our descriptor. Where the file cannot grow, what follows is plain memory.
  */
 #pragma once
-#include <stdatomic.h>
+#include "schemas/ringfile.h"
+
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
-
-enum { CHUNK_BYTES = 1 << 16 };
-
-struct chunk {
-    _Atomic(struct chunk *) next; /* in its ring; set once, after the last write to `used` */
-    _Atomic uint32_t used;        /* bytes of data[] that are whole; written by the emitting thread alone */
-    _Atomic uint32_t next_free;   /* in the free list: number + 1 of the next one, 0 none */
-    char pad[48];
-    char data[]; /* CHUNK_ROOM bytes */
-};
-
-enum { CHUNK_ROOM = CHUNK_BYTES - sizeof(struct chunk) };
+#include <sys/types.h>
 
 struct pool {
-    char *base;
+    struct ring_head *base;
     size_t limit; /* chunks */
     _Atomic uint64_t head;
-    _Atomic uint32_t fresh; /* chunks that were ever used */
+    _Atomic uint32_t fresh;  /* chunks that were ever used */
+    _Atomic uint32_t backed; /* chunks that may be used: of the file, or plain ones where it has ended */
+    pthread_mutex_t lock;    /* of growing */
+    char *path;              /* NULL: plain memory from here on */
+    dev_t device;
+    ino_t inode;
+    int why; /* errno of the growth that failed; 0 none did */
 };
 
-/* Reserves `bytes` of address space, less where that is refused (down to 1 MB); false: none. */
-bool pool_open(struct pool *p, size_t bytes);
-void pool_close(struct pool *p);
-struct chunk *pool_take(struct pool *p); /* NULL: the cap is reached */
+/* Reserves `bytes` of address space, less where that is refused (down to 1 MB); false: none. With a path the memory is that
+ * of a new file of that name; where it cannot be made it is plain, and p->why says so. */
+bool pool_open(struct pool *p, size_t bytes, const char *path);
+void pool_close(struct pool *p); /* the file stays */
+/* An empty chunk of a ring, which has `base` bytes before it. NULL: the cap is reached. */
+struct chunk *pool_take(struct pool *p, uint32_t ring, int64_t base);
 void pool_give(struct pool *p, struct chunk *c);
 size_t pool_peak(const struct pool *p); /* bytes that were in use at most, to the chunk */

@@ -65,6 +65,9 @@ static void begin(struct recorder *r)
     r->started = r->closing = r->ended = false;
     r->notes = (struct notes){0};
     r->pool = (struct pool){0};
+    r->pool_why = 0;
+    r->nrings = 0;
+    defs_init(&r->defs, &r->pool);
     atomic_store(&r->generation, atomic_fetch_add(&generations, 1) + 1);
 }
 
@@ -96,12 +99,14 @@ static bool start_writer(struct recorder *r)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pool_open(&r->pool, r->memory_cap) ? pthread_create(&r->thread, NULL, writer_main, r) : ENOMEM;
+    int rc = pthread_create(&r->thread, NULL, writer_main, r);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     char text[200];
     snprintf(text, sizeof text, "nothing is recorded: no thread for it: %s", strerror(rc));
-    if (rc)
+    if (rc) {
         recorder_say(text);
+        recorder_end_files(r, false);
+    }
     return rc == 0;
 }
 
@@ -113,6 +118,8 @@ static struct ring *free_ring(struct recorder *r)
             return g;
     struct ring *g = calloc(1, sizeof *g);
     if (g) {
+        g->number = RING_FIRST + r->nrings++;
+        g->defs = &r->defs;
         atomic_store(&g->next, atomic_load(&r->rings));
         atomic_store_explicit(&r->rings, g, memory_order_release);
     }
@@ -125,13 +132,14 @@ static struct ring *ring_of_thread(struct recorder *r)
     int saved = errno;
     pthread_mutex_lock(&r->lock);
     uint64_t now = atomic_load(&r->generation);
-    if (now != RINGS_CLOSED && (r->started || (r->started = start_writer(r))))
+    if (now != RINGS_CLOSED && (r->started || (r->started = recorder_begin_files(r) && start_writer(r))))
         g = free_ring(r);
     else
         atomic_store(&r->generation, RINGS_CLOSED);
     if (g) {
         g->tid = (int32_t)syscall(SYS_gettid);
         prctl(PR_GET_NAME, g->name);
+        defs_put(g->defs, DEF_THREAD, (uint64_t)g->tid, 0, 0, (struct def_tail){.text = {g->name}});
         atomic_store_explicit(&g->state, RING_LIVE, memory_order_release);
         pthread_setspecific(r->key, g);
         mine.ring = g;
@@ -166,6 +174,11 @@ void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_
     mine.busy = false;
 }
 
+int64_t recorder_epoch(const struct recorder *r)
+{
+    return r->t0;
+}
+
 void recorder_emit(struct recorder *r, const struct activity *a)
 {
     bool mark = a->kind == EV_RANGE && a->text;
@@ -188,6 +201,8 @@ static void set_fact(struct recorder *r, const char *key, const char *value)
     r->facts[i] = (struct fact){k, v};
     r->nfacts += i == r->nfacts;
     atomic_fetch_add(&r->news, 1);
+    if (r->started)
+        defs_put(&r->defs, DEF_META, 0, 0, 0, (struct def_tail){.text = {key, value}});
 }
 
 void recorder_meta(struct recorder *r, const char *key, const char *value)
@@ -200,18 +215,24 @@ void recorder_meta(struct recorder *r, const char *key, const char *value)
     errno = saved;
 }
 
+void recorder_add_degraded(struct recorder *r, const char *reason)
+{
+    size_t n = strlen(r->degraded);
+    if (strstr(r->degraded, reason))
+        return;
+    snprintf(r->degraded + n, sizeof r->degraded - n, "%s%s", n ? "; " : "", reason);
+    atomic_fetch_add(&r->news, 1);
+    if (r->started)
+        defs_put(&r->defs, DEF_DEGRADED, 0, 0, 0, (struct def_tail){.text = {r->degraded}});
+    recorder_say(reason);
+}
+
 void recorder_degraded(struct recorder *r, const char *reason)
 {
     int saved = errno;
     pthread_mutex_lock(&r->lock);
-    bool fresh = !strstr(r->degraded, reason);
-    size_t n = strlen(r->degraded);
-    if (fresh)
-        snprintf(r->degraded + n, sizeof r->degraded - n, "%s%s", n ? "; " : "", reason);
-    atomic_fetch_add(&r->news, 1);
+    recorder_add_degraded(r, reason);
     pthread_mutex_unlock(&r->lock);
-    if (fresh)
-        recorder_say(reason);
     errno = saved;
 }
 
@@ -299,6 +320,7 @@ void recorder_free(struct recorder *r)
         free(r->facts[i].value);
     }
     pool_close(&r->pool);
+    defs_free(&r->defs);
     pthread_key_delete(r->key);
     pthread_mutex_destroy(&r->lock);
     pthread_mutex_destroy(&r->gate);

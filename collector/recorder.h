@@ -12,8 +12,7 @@
  * once on stderr and the recorder stands aside.
  */
 #pragma once
-#include "schemas/activity.h"
-#include "schemas/tracedata.h"
+#include "schemas/slot.h"
 
 struct recorder;
 
@@ -45,17 +44,6 @@ struct recorder *recorder_open(const struct recorder_config *c);
  * interrupted another one is dropped and counted. */
 void recorder_emit(struct recorder *r, const struct activity *a);
 
-/* What an event of its kind says beyond struct activity. Texts stay as they are until recorder_close. */
-union emit_more {
-    struct ev_kernel kernel; /* EV_KERNEL */
-    struct ev_copy copy;     /* EV_MEMCPY, EV_MEMSET; the activity's copy_kind is not looked at */
-    struct ev_sync sync;     /* EV_SYNC, EV_RUNTIME; the activity's sync_class, did_block and stream are not looked at */
-    struct {
-        const char *dtype;     /* NULL: not known */
-        int64_t message_bytes; /* -1: not known */
-    } comm;                    /* EV_COMM */
-};
-
 /* A report about another thread, a range of another flavour (enum range_flavour), or one with more to say. */
 struct emit_as {
     int32_t tid; /* 0: the calling thread */
@@ -67,6 +55,9 @@ void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_
 
 /* A fact about the recording; a later value replaces an earlier one. Copied. Alone it makes no file. */
 void recorder_meta(struct recorder *r, const char *key, const char *value);
+
+/* When the recording began, of clock_now(). */
+int64_t recorder_epoch(const struct recorder *r);
 
 /* Something that is missing in the trace, and why, with the cure: added to meta "degraded", and said once on stderr. */
 void recorder_degraded(struct recorder *r, const char *reason);

@@ -18,7 +18,10 @@ struct recorder {
     _Atomic uint64_t generation;
     uint32_t kinds;
     struct pool pool;
+    int pool_why; /* pool.why as it was told */
+    struct defs defs;
     _Atomic(struct ring *) rings;
+    uint32_t nrings;   /* so far; a ring keeps its number */
     pthread_key_t key; /* its destructor tells that a thread ended */
 
     char *out, *command, *stack_threshold;
@@ -41,8 +44,21 @@ struct recorder {
     _Atomic int64_t in_signal;    /* events dropped because they came out of a signal handler inside an emit */
     _Atomic int64_t events, lost; /* written to the file; dropped */
     int64_t writer_ns;
-    char path[4096]; /* of the file, once there is one */
+    char path[4096]; /* of the file: ours from the first event on, though it may still be empty */
 };
+
+/* Takes a name for the file and makes the rings, in a file beside it. false: nothing can be recorded, and that was said.
+ * Under the lock, by the thread with the first event. */
+bool recorder_begin_files(struct recorder *r);
+
+/* Tells when the file of the rings could not be made or cannot grow. Under the lock. */
+void recorder_check_ring(struct recorder *r);
+
+/* Removes the file of the rings, and the trace with it unless `keep`. */
+void recorder_end_files(struct recorder *r, bool keep);
+
+/* Adds to meta "degraded" and says it, once. Under the lock. */
+void recorder_add_degraded(struct recorder *r, const char *reason);
 
 /* The writer thread: from the first event to the finished file. */
 void *writer_main(void *recorder);

@@ -4,30 +4,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STRINGS_IN_CHUNK = 4096 }; /* longer ones go to the heap: rare */
+enum { STRINGS_IN_CHUNK = CHUNK_ROOM / 2 }; /* longer ones go to the heap: rare */
 
-static void count_lost(struct ring *r)
+static void count_lost(struct ring *r, struct pool *p)
 {
     atomic_store_explicit(&r->lost, atomic_load_explicit(&r->lost, memory_order_relaxed) + 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&p->base->lost, 1, memory_order_relaxed);
 }
 
 static bool new_chunk(struct ring *r, struct pool *p)
 {
-    struct chunk *c = pool_take(p);
+    struct chunk *c = pool_take(p, r->number, r->total + r->at);
     if (!c)
         return false;
-    atomic_store_explicit(&c->next, NULL, memory_order_relaxed);
-    atomic_store_explicit(&c->used, 0, memory_order_relaxed);
     if (r->write)
         atomic_store_explicit(&r->write->next, c, memory_order_release);
     else
         atomic_store_explicit(&r->first, c, memory_order_release);
+    r->total += r->at;
     r->write = c;
     r->at = 0;
     return true;
 }
 
-static void fill(struct slot *s, const struct activity *a, struct emit_as as)
+/* True once per address in a while: the caller defines it. */
+static bool is_news(struct ring *r, const void *p)
+{
+    uintptr_t v = (uintptr_t)p;
+    const void **at = &r->knows[(v >> 3 ^ v >> 10) % RING_KNOWS];
+    if (!p || *at == p)
+        return false;
+    *at = p;
+    return r->defs != NULL;
+}
+
+static void define(struct ring *r, const struct activity *a, const union emit_more *more)
+{
+    const char *texts[] = {a->transient ? NULL : a->name, a->transient ? NULL : a->text, a->group, a->function,
+                           more && a->kind == EV_COMM ? more->comm.dtype : NULL};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (is_news(r, texts[i]))
+            defs_text(r->defs, texts[i]);
+    if (is_news(r, a->site))
+        defs_site(r->defs, a->site);
+}
+
+static void fill(struct slot *s, const struct activity *a, struct emit_as as, int32_t tid)
 {
     *s = (struct slot){.start = a->start,
                        .end = a->end,
@@ -44,7 +66,8 @@ static void fill(struct slot *s, const struct activity *a, struct emit_as as)
                        .stream = a->stream,
                        .peer = a->peer,
                        .group_size = a->group_size,
-                       .tid = as.tid,
+                       .tid = as.tid ? as.tid : tid,
+                       .stack = as.stack,
                        .what = a->what,
                        .kind = a->kind,
                        .sync_class = a->sync_class,
@@ -92,7 +115,7 @@ static bool put_transient(struct ring *r, struct pool *p, const struct activity 
         free(heap);
         return false;
     }
-    fill(s, a, as);
+    fill(s, a, as, r->tid);
     copy_strings(s, heap ? heap : (char *)(s + 1) + more, name, text);
     s->heap = large;
     s->extra += (uint32_t)extra;
@@ -105,23 +128,24 @@ static bool put_static(struct ring *r, struct pool *p, const struct activity *a,
     struct slot *s = room_for(r, p, sizeof *s + (as.more ? sizeof *as.more : 0));
     if (!s)
         return false;
-    fill(s, a, as);
+    fill(s, a, as, r->tid);
     publish(r, sizeof *s + s->extra);
     return true;
 }
 
 bool ring_put(struct ring *r, struct pool *p, const struct activity *a, struct emit_as as)
 {
+    define(r, a, as.more);
     bool ok = a->transient ? put_transient(r, p, a, as) : put_static(r, p, a, as);
     if (!ok)
-        count_lost(r);
+        count_lost(r, p);
     return ok;
 }
 
-const struct slot *ring_next(struct ring *r, struct pool *p)
+const struct slot *ring_next(struct ring *r)
 {
     if (!r->read)
-        r->read = atomic_load_explicit(&r->first, memory_order_acquire);
+        r->read = r->oldest = atomic_load_explicit(&r->first, memory_order_acquire);
     while (r->read) {
         struct chunk *next = atomic_load_explicit(&r->read->next, memory_order_acquire);
         uint32_t used = atomic_load_explicit(&r->read->used, memory_order_acquire);
@@ -132,21 +156,35 @@ const struct slot *ring_next(struct ring *r, struct pool *p)
         }
         if (!next)
             return NULL;
-        pool_give(p, r->read);
         r->read = next;
         r->read_at = 0;
     }
     return NULL;
 }
 
+int64_t ring_position(const struct ring *r)
+{
+    return r->read ? r->read->base + r->read_at : 0;
+}
+
+void ring_release(struct ring *r, struct pool *p)
+{
+    while (r->oldest != r->read) {
+        struct chunk *next = atomic_load_explicit(&r->oldest->next, memory_order_relaxed);
+        pool_give(p, r->oldest);
+        r->oldest = next;
+    }
+}
+
 void ring_drop(struct ring *r, struct pool *p)
 {
-    struct chunk *c = r->read ? r->read : atomic_load(&r->first);
+    struct chunk *c = r->oldest ? r->oldest : atomic_load(&r->first);
     for (struct chunk *next; c; c = next) {
         next = atomic_load(&c->next);
         pool_give(p, c);
     }
-    r->read = r->write = NULL;
+    r->read = r->oldest = r->write = NULL;
     r->read_at = r->at = 0;
+    r->total = 0;
     atomic_store(&r->first, NULL);
 }

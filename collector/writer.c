@@ -5,10 +5,10 @@
  */
 #include "collector/recorder_parts.h"
 #include "collector/fds.h"
-#include "collector/feed.h"
 #include "collector/writer_file.h"
 #include "schemas/arena.h"
 #include "schemas/clock.h"
+#include "schemas/feed.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,12 +28,15 @@ struct writer {
     struct feed feed;
     struct tracefile *file; /* NULL before the first event */
     uint32_t news;          /* r->news as written */
-    size_t memory;          /* d.nmemory, as written */
     int64_t committed, facts_at, checked;
     bool losing; /* events were dropped since the last look as well: */
     size_t loss; /* the row that says so */
     bool broken; /* the file cannot be written any more */
     int64_t threads;
+    struct deftable defs;
+    struct defs_cursor defs_at;
+    struct ring_mark *marks; /* of the rings that moved since the last commit */
+    size_t nmarks, marks_cap;
 };
 
 /* The mutex that this thread holds, for the way out when memory ends. */
@@ -103,7 +106,6 @@ static void facts(struct writer *w, int64_t now)
 {
     struct recorder *r = w->r;
     w->news = atomic_load(&r->news);
-    w->memory = w->d.nmemory;
     w->facts_at = now;
     take(&r->lock);
     for (size_t i = 0; i < r->nfacts; i++)
@@ -121,7 +123,7 @@ static bool open_file(struct writer *w, struct err *e)
     if (writer_file_simulated(&w->d))
         writer_file_virtual(&w->d);
     take(&r->gate);
-    w->file = writer_file_open(r, &w->d, r->path, sizeof r->path, e);
+    w->file = writer_file_open(r, &w->d, e);
     release(&r->gate);
     return w->file != NULL;
 }
@@ -129,8 +131,32 @@ static bool open_file(struct writer *w, struct err *e)
 /* The facts are due at the start of the file, and later when they changed. */
 static bool facts_due(const struct writer *w, int64_t now)
 {
-    bool changed = w->news != atomic_load(&w->r->news) || w->memory != w->d.nmemory;
-    return w->file && changed && now - w->facts_at > FACTS_NS;
+    return w->file && w->news != atomic_load(&w->r->news) && now - w->facts_at > FACTS_NS;
+}
+
+static struct ring *first_ring(const struct writer *w)
+{
+    return atomic_load_explicit(&w->r->rings, memory_order_acquire);
+}
+
+/* How far the rings were read: all of it is in w->d, or in the file. */
+static void mark_rings(struct writer *w)
+{
+    w->nmarks = 0;
+    for (struct ring *g = first_ring(w); g; g = atomic_load(&g->next)) {
+        struct ring_mark m = {g->number, ring_position(g)};
+        if (m.read == g->marked)
+            continue;
+        ARRAY_PUSH(w->marks, w->nmarks, w->marks_cap, m);
+        g->marked = m.read;
+    }
+    tracefile_marks(w->file, w->marks, w->nmarks);
+}
+
+static void release_rings(struct writer *w)
+{
+    for (struct ring *g = first_ring(w); g; g = atomic_load(&g->next))
+        ring_release(g, &w->r->pool);
 }
 
 static bool write_batch(struct writer *w, bool with_facts, struct err *e)
@@ -138,6 +164,7 @@ static bool write_batch(struct writer *w, bool with_facts, struct err *e)
     struct recorder *r = w->r;
     if (with_facts)
         facts(w, clock_now());
+    mark_rings(w);
     take(&r->gate);
     bool ok = (!with_facts || tracefile_facts(w->file, &w->d, e)) && tracefile_append(&w->d, w->file, e);
     release(&r->gate);
@@ -156,9 +183,18 @@ static void commit(struct writer *w)
             atomic_fetch_add(&w->r->events, events);
         else
             stand_aside(w, e.msg);
+        release_rings(w);
     }
     if (w->broken)
         w->d.n = w->d.nsyncs = w->d.nkernels = w->d.ncomms = w->d.ncopies = w->d.nranges = 0;
+}
+
+static void read_definitions(struct writer *w)
+{
+    const struct def *def;
+    while ((def = defs_next(&w->r->defs, &w->defs_at)))
+        if (def->kind == DEF_FRAME || def->kind == DEF_STACK || def->kind == DEF_MODULE)
+            deftable_add(&w->defs, def);
 }
 
 /* What this ring has, up to a turn's worth. */
@@ -169,10 +205,12 @@ static size_t drain_ring(struct writer *w, struct ring *g)
         return 0;
     size_t n = 0;
     const struct slot *s = NULL;
-    for (; n < TURN && (s = ring_next(g, &w->r->pool)); n++) {
+    for (; n < TURN && (s = ring_next(g)); n++) {
         if (!g->thread)
             g->thread = thread_of(w, g);
-        feed_slot(&w->feed, s, g->thread);
+        if (s->stack)
+            read_definitions(w); /* it was defined before the event was put */
+        feed_slot(&w->feed, s, s->tid == g->tid ? g->thread : tracedata_thread(&w->d, w->feed.process, s->tid, NULL));
         if (w->d.n >= BATCH)
             commit(w);
     }
@@ -186,7 +224,7 @@ static size_t drain_ring(struct writer *w, struct ring *g)
 static size_t drain(struct writer *w)
 {
     size_t n = 0;
-    for (struct ring *g = atomic_load_explicit(&w->r->rings, memory_order_acquire); g; g = atomic_load(&g->next))
+    for (struct ring *g = first_ring(w); g; g = atomic_load(&g->next))
         n += drain_ring(w, g);
     return n;
 }
@@ -207,8 +245,7 @@ static void count_losses(struct writer *w)
         d->loss[w->loss].end = now - d->t0;
     } else if (lost) {
         w->loss = d->nloss;
-        tracedata_loss(d, "events dropped: the writer could not keep up and the memory for waiting events was full", lost, w->checked - d->t0,
-                       now - d->t0);
+        tracedata_loss(d, RINGFILE_DROPPED, lost, w->checked - d->t0, now - d->t0);
     }
     if (lost)
         atomic_fetch_add(&r->news, 1);
@@ -220,6 +257,7 @@ static void count_losses(struct writer *w)
 static bool closing(struct recorder *r)
 {
     pthread_mutex_lock(&r->lock);
+    recorder_check_ring(r);
     bool yes = r->closing;
     pthread_mutex_unlock(&r->lock);
     return yes;
@@ -258,10 +296,13 @@ static void finish(struct writer *w)
 {
     struct recorder *r = w->r;
     struct err e = {0};
-    if (!w->file)
+    if (!w->file) {
+        recorder_end_files(r, false);
         return;
+    }
     facts(w, clock_now());
     writer_file_costs(r, &w->d, w->threads);
+    mark_rings(w);
     take(&r->gate);
     bool ok = w->broken ? tracefile_facts(w->file, &w->d, &e) : tracefile_finish(w->file, &w->d, &e);
     if (w->broken)
@@ -269,6 +310,7 @@ static void finish(struct writer *w)
     release(&r->gate);
     if (!ok && !w->broken)
         recorder_say(e.msg);
+    recorder_end_files(r, true);
 }
 
 void *writer_main(void *recorder)
@@ -286,9 +328,12 @@ void *writer_main(void *recorder)
     tracedata_init(&w.d);
     w.d.t0 = r->t0;
     feed_init(&w.feed, &w.d, tracedata_process(&w.d, getpid(), host, l.rank), l.rank);
+    w.feed.defs = &w.defs;
     work(&w);
     finish(&w);
     feed_free(&w.feed);
+    deftable_free(&w.defs);
+    free(w.marks);
     tracedata_free(&w.d);
     end(r);
     return NULL;

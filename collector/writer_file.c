@@ -2,8 +2,6 @@
 #include "collector/writer_file.h"
 #include "schemas/clock.h"
 #include "schemas/mask.h"
-#include "schemas/outname.h"
-#include "schemas/version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,38 +11,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* An earlier run's file goes when that was asked for; one of this run stays. */
-static void remove_old(const char *path, int64_t before)
-{
-    struct stat st;
-    if (before && stat(path, &st) == 0 && st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec < before)
-        unlink(path);
-}
-
-/* The first name that nobody has; another process may take one at the same moment. */
-static struct tracefile *claim(const struct recorder *r, char *path, size_t size, struct err *e)
-{
-    char name[4096];
-    struct launch l = launch_env();
-    if (!outname_expand(r->out, name, sizeof name, e))
-        return NULL;
-    for (int i = 0; i < OUTNAME_TRIES && e->kind == ERR_NONE; i++) {
-        struct err why = {0};
-        if (!outname_try(name, i, l, path, size)) {
-            fail(e, ERR_FAIL, "%s: the file name is too long", name);
-            return NULL;
-        }
-        remove_old(path, r->replace_before);
-        struct tracefile *f = access(path, F_OK) == 0 ? NULL : tracefile_record(path, false, &why);
-        if (f)
-            return f;
-        if (access(path, F_OK) != 0)
-            fail(e, ERR_FAIL, "%s", why.msg);
-    }
-    fail(e, ERR_FAIL, "%s: exists already, and so do the names derived from it", name);
-    return NULL;
-}
 
 /* The command line of this process, masked; a recorded child has another one than what was asked for. */
 static void own_command(struct tracedata *d)
@@ -78,49 +44,11 @@ static void number(struct tracedata *d, const char *key, int64_t v)
         tracedata_metaf(d, key, "%lld", (long long)v);
 }
 
-static void kinds(struct tracedata *d, uint32_t mask)
+struct tracefile *writer_file_open(const struct recorder *r, struct tracedata *d, struct err *e)
 {
-    char text[400] = "";
-    for (int k = 0; k < EV_NKINDS; k++)
-        if (mask >> k & 1)
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? "," : "", ev_kind_name((enum ev_kind)k));
-    tracedata_meta(d, "record_kinds", text);
-}
-
-static void first_facts(const struct recorder *r, struct tracedata *d)
-{
-    char host[256] = "";
-    struct launch l = launch_env();
-    gethostname(host, sizeof host - 1);
-    if (!tracedata_meta_get(d, "backend"))
-        tracedata_meta(d, "backend", "cpu"); /* ranges of a program that runs on this host */
-    tracedata_meta(d, "source_format", "cpscope");
-    tracedata_meta(d, "version", CPSCOPE_VERSION);
-    tracedata_meta(d, "host", host);
-    number(d, "pid", getpid());
-    number(d, "rank", l.rank);
-    number(d, "local_rank", l.local_rank);
-    if (!tracedata_meta_get(d, "world"))
-        number(d, "world", l.world);
-    if (r->command)
-        tracedata_meta(d, "command", r->command);
+    ringfile_facts(r->pool.base, d);
     own_command(d);
-    if (r->stack_threshold)
-        tracedata_meta(d, "stack_threshold_ns", r->stack_threshold);
-    if (r->kinds != UINT32_MAX)
-        kinds(d, r->kinds);
-    number(d, "utc_epoch_ns", r->realtime[1]);
-    if (!writer_file_simulated(d))
-        clock_pair(d, r->realtime);
-}
-
-struct tracefile *writer_file_open(const struct recorder *r, struct tracedata *d, char *path, size_t size, struct err *e)
-{
-    first_facts(r, d);
-    struct tracefile *f = claim(r, path, size, e);
-    if (!f)
-        path[0] = '\0';
-    return f;
+    return tracefile_record(r->path, true, e);
 }
 
 bool writer_file_simulated(const struct tracedata *d)
@@ -163,7 +91,7 @@ static double emit_cost(void)
     struct pool p;
     struct ring g = {0};
     int64_t least = INT64_MAX;
-    if (!pool_open(&p, (size_t)1 << 20))
+    if (!pool_open(&p, (size_t)1 << 20, NULL))
         return -1;
     for (int turn = 0; turn < TURNS; turn++) { /* the first one touches the memory */
         int64_t took = time_emits(&g, &p, N);

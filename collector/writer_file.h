@@ -3,8 +3,8 @@
 #include "collector/recorder_parts.h"
 #include "schemas/tracefile.h"
 
-/* Claims a name that is free (outname.h), puts the first facts into *d and starts the file. NULL on failure. */
-struct tracefile *writer_file_open(const struct recorder *r, struct tracedata *d, char *path, size_t size, struct err *e);
+/* Puts the first facts into *d and makes the name that was taken (recorder_begin_files) a trace file. NULL on failure. */
+struct tracefile *writer_file_open(const struct recorder *r, struct tracedata *d, struct err *e);
 
 /* Are the times of this trace those of a simulator? Then they start at 0, and no other clock means anything. */
 bool writer_file_simulated(const struct tracedata *d);

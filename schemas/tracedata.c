@@ -80,6 +80,7 @@ void tracedata_init(struct tracedata *d)
     ARRAY_PUSH(d->threads, d->nthreads, d->threads_cap, ((struct threadkey){.tid = -1}));
     ARRAY_PUSH(d->streams, d->nstreams, d->streams_cap, ((struct streamkey){.device = -1, .native = -1}));
     ARRAY_PUSH(d->sites, d->nsites, d->sites_cap, (struct sitekey){0});
+    ARRAY_PUSH(d->stacks, d->nstacks, d->stacks_cap, (struct stackkey){0});
 }
 
 void tracedata_free(struct tracedata *d)
@@ -89,8 +90,8 @@ void tracedata_free(struct tracedata *d)
         free(d->index->slots);
     free(d->index);
     free(d->recent);
-    void *arrays[] = {d->ev,    d->processes, d->threads, d->streams, d->sites,  d->syncs, d->kernels,
-                      d->comms, d->copies,    d->ranges,  d->memory,  d->clocks, d->loss,  d->meta};
+    void *arrays[] = {d->ev,      d->processes, d->threads, d->streams, d->sites,  d->stacks, d->frames, d->syncs,
+                      d->kernels, d->comms,     d->copies,  d->ranges,  d->memory, d->clocks, d->loss,   d->meta};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     *d = (struct tracedata){0};
@@ -145,6 +146,15 @@ uint32_t tracedata_site(struct tracedata *d, const char *function, const char *f
     if (fresh)
         ARRAY_PUSH(d->sites, d->nsites, d->sites_cap, ((struct sitekey){fn, f, line}));
     return id;
+}
+
+uint32_t tracedata_stack(struct tracedata *d, const uint32_t *sites, size_t n)
+{
+    struct stackkey s = {(uint32_t)d->nframes, (uint32_t)n};
+    for (size_t i = 0; i < n; i++)
+        ARRAY_PUSH(d->frames, d->nframes, d->frames_cap, sites[i]);
+    ARRAY_PUSH(d->stacks, d->nstacks, d->stacks_cap, s);
+    return (uint32_t)d->nstacks - 1;
 }
 
 uint32_t tracedata_sync_row(struct tracedata *d, struct ev_sync row)

@@ -37,11 +37,16 @@ struct sitekey {
     int32_t line;            /* 0 unknown */
 };
 
+struct stackkey { /* a call stack: frames[first .. first + depth - 1], ids of sites, the innermost first */
+    uint32_t first, depth;
+};
+
 struct ev_sync {         /* of EV_RUNTIME (the call blocks the host by its class) and of EV_SYNC */
     int32_t class;       /* enum sync_class */
     int32_t did_block;   /* 1, 0, -1 unknown */
     int64_t wait_stream; /* native number of the stream or event waited for; -1 none or unknown */
     int64_t wait_event;
+    int64_t stack; /* id of the call stack that was taken; 0 none */
 };
 
 struct ev_kernel { /* of EV_KERNEL; 0 where unknown */
@@ -113,6 +118,10 @@ struct tracedata {
     size_t nstreams, streams_cap;
     struct sitekey *sites;
     size_t nsites, sites_cap;
+    struct stackkey *stacks;
+    size_t nstacks, stacks_cap;
+    uint32_t *frames; /* of all stacks */
+    size_t nframes, frames_cap;
 
     struct ev_sync *syncs;
     size_t nsyncs, syncs_cap;
@@ -157,6 +166,9 @@ uint32_t tracedata_process(struct tracedata *d, int64_t pid, const char *host, i
 uint32_t tracedata_thread(struct tracedata *d, uint32_t process, int64_t tid, const char *name);
 uint32_t tracedata_stream(struct tracedata *d, uint32_t process, int32_t device, int64_t native);
 uint32_t tracedata_site(struct tracedata *d, const char *function, const char *file, int32_t line);
+
+/* A new stack of these sites, the innermost first. */
+uint32_t tracedata_stack(struct tracedata *d, const uint32_t *sites, size_t n);
 
 /* Side rows; the value for event.detail. Kernel and copy rows that equal a recent one share its number: launches repeat. */
 uint32_t tracedata_sync_row(struct tracedata *d, struct ev_sync row);

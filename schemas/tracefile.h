@@ -30,12 +30,26 @@ struct tracefile_behind *tracefile_behind(struct tracefile *f);
 bool tracefile_append_behind(struct tracedata *d, void *behind, struct err *e);
 bool tracefile_behind_end(struct tracefile_behind *b, struct err *e);
 
+/* How much of ring `ring` (ringfile.h) is in the file once the next append has happened: written in its transaction. The
+ * marks must stay where they are until then. */
+struct ring_mark {
+    int64_t ring, read;
+};
+void tracefile_marks(struct tracefile *f, const struct ring_mark *v, size_t n);
+
+/* Opens an unfinished recording to go on with it: its keys and facts come into *d (initialised, empty), its marks into a
+ * malloc'ed array. NULL on failure. */
+struct tracefile *tracefile_continue(const char *path, struct tracedata *d, struct ring_mark **marks, size_t *n, struct err *e);
+
 /* Writes meta, clocks, loss and memory as they are now (a recording does so early, and again at its end). */
 bool tracefile_facts(struct tracefile *f, struct tracedata *d, struct err *e);
 
 /* The rest of *d, meta, loss, clocks and memory; then the file is made whole and closed. On failure nothing is left
  * (create) or what was committed stays (record). */
 bool tracefile_finish(struct tracefile *f, struct tracedata *d, struct err *e);
+
+/* The same for a recording that was continued after its program had gone: it does not become one with a clean end. */
+bool tracefile_leave(struct tracefile *f, struct tracedata *d, struct err *e);
 
 /* NULL is fine. Drops an unfinished file of tracefile_create; leaves a recording as it is (it can be recovered). */
 void tracefile_close(struct tracefile *f);

@@ -22,6 +22,8 @@ enum { FEW_EVENTS = 1 << 16, LEAST_BYTES = 16 }; /* of an event in a file */
 struct job {
     const char *sql; /* ?1 and ?2 are `from` and `to` */
     void (*row)(struct job *, sqlite3_value **);
+    int version;      /* of the file, in which this came */
+    const char *old;  /* instead of `sql` for files from before that; NULL: nothing */
     int64_t from, to; /* numbers of events */
     struct tracedata *d;
     bool broken; /* a key is out of its table */
@@ -153,7 +155,29 @@ static void row_sync(struct job *j, sqlite3_value **v)
 {
     struct event *ev = owner(j, v, EV_RUNTIME, EV_SYNC);
     if (ev)
-        ev->detail = tracedata_sync_row(j->d, (struct ev_sync){(int32_t)get(v[1], 0), (int32_t)get(v[2], -1), get(v[3], -1), get(v[4], -1)});
+        ev->detail =
+            tracedata_sync_row(j->d, (struct ev_sync){(int32_t)get(v[1], 0), (int32_t)get(v[2], -1), get(v[3], -1), get(v[4], -1), get(v[5], 0)});
+    j->broken |= get(v[5], 0) < 0 || get(v[5], 0) >= (int64_t)j->d->nstacks;
+}
+
+/* Frames come in order of stack and depth; stacks are numbered without a gap. */
+static void row_frame(struct job *j, sqlite3_value **v)
+{
+    struct tracedata *d = j->d;
+    int64_t stack = get(v[0], 0), depth = get(v[1], -1), site = get(v[2], 0);
+    bool fresh = stack == (int64_t)d->nstacks && depth == 0;
+    struct stackkey *last = &d->stacks[d->nstacks - 1];
+    if ((!fresh && (stack + 1 != (int64_t)d->nstacks || stack == 0 || depth != last->depth)) || site <= 0 || site >= (int64_t)d->nsites) {
+        j->broken = true;
+        return;
+    }
+    uint32_t at = (uint32_t)site;
+    if (fresh)
+        tracedata_stack(d, &at, 1);
+    else {
+        ARRAY_PUSH(d->frames, d->nframes, d->frames_cap, at);
+        last->depth++;
+    }
 }
 
 static void row_kernel(struct job *j, sqlite3_value **v)
@@ -215,6 +239,7 @@ static const struct job small[] = {
     {TAKE("clock, before, other, after", "clock"), row_clock},
     {TAKE("reason, count, start, \"end\"", "loss"), row_loss},
     {TAKE("time, rank, device, what, bytes", "memory"), row_memory},
+    {"SELECT take(stack, depth, site) FROM (SELECT stack, depth, site FROM frame ORDER BY stack, depth)", row_frame, 2, NULL},
 };
 
 static const struct job event = {TAKE_PART("id, start, \"end\", kind, name, rank, device, stream, thread, correlation, bytes, site", "event", "id"),
@@ -222,7 +247,8 @@ static const struct job event = {TAKE_PART("id, start, \"end\", kind, name, rank
 
 static const struct job side[] = {
     /* in order of the bits */
-    {TAKE_PART("event, class, did_block, wait_stream, wait_event", "sync", "event"), row_sync},
+    {TAKE_PART("event, class, did_block, wait_stream, wait_event, stack", "sync", "event"), row_sync, 2,
+     TAKE_PART("event, class, did_block, wait_stream, wait_event, NULL", "sync", "event")},
     {TAKE_PART("event, grid_x, grid_y, grid_z, block_x, block_y, block_z, registers, static_shared, dynamic_shared, graph, graph_node", "kernel",
                "event"),
      row_kernel},
@@ -259,10 +285,23 @@ static sqlite3 *connect(const char *path, struct job **at, struct err *e)
     return NULL;
 }
 
+static int version_of(sqlite3 *db)
+{
+    sqlite3_stmt *s = NULL;
+    int version = 1;
+    if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+        version = sqlite3_column_int(s, 0);
+    sqlite3_finalize(s);
+    return version;
+}
+
 static bool run(sqlite3 *db, const char *path, struct job *j)
 {
     sqlite3_stmt *s;
-    if (sqlite3_prepare_v2(db, j->sql, -1, &s, NULL) != SQLITE_OK)
+    const char *sql = j->version && version_of(db) < j->version ? j->old : j->sql;
+    if (!sql)
+        return true;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
         return fail(&j->err, ERR_FAIL, "%s: %s", path, sqlite3_errmsg(db));
     if (sqlite3_bind_parameter_count(s)) {
         sqlite3_bind_int64(s, 1, j->from);
@@ -316,8 +355,8 @@ static bool run_all(const char *path, struct job *jobs, size_t n, int threads, s
     return true;
 }
 
-/* Keys, strings and facts in their order; *n: how many events there are. */
-static bool load_small(const char *path, struct tracedata *d, int64_t *n, struct err *e)
+/* Keys, strings and facts in their order. */
+bool tracefile_read_keys(const char *path, struct tracedata *d, int64_t *n, struct err *e)
 {
     struct job j, *at = &j;
     sqlite3 *db = connect(path, &at, e);
@@ -329,6 +368,8 @@ static bool load_small(const char *path, struct tracedata *d, int64_t *n, struct
         *n = i ? *n : j.to;
     }
     sqlite3_close(db);
+    const char *t0 = ok ? tracedata_meta_get(d, "t0_ns") : NULL;
+    d->t0 = t0 ? strtoll(t0, NULL, 10) : 0;
     return ok;
 }
 
@@ -373,12 +414,10 @@ bool tracefile_read(const char *path, unsigned sides, int threads, struct traced
 {
     int64_t n = 0;
     threads = threads ? threads : (int)sysconf(_SC_NPROCESSORS_ONLN);
-    bool ok = load_small(path, d, &n, e) && load_events(path, d, n, threads, e);
+    bool ok = tracefile_read_keys(path, d, &n, e) && load_events(path, d, n, threads, e);
     if (!ok)
         d->n = 0; /* what is not filled in must not be looked at */
     ok = ok && load_sides(path, d, sides, threads, e);
-    const char *t0 = ok ? tracedata_meta_get(d, "t0_ns") : NULL;
-    d->t0 = t0 ? strtoll(t0, NULL, 10) : 0;
     if (ok && !tracedata_meta_get(d, "clean_end"))
         tracedata_meta(d, "clean_end", "0");
     return ok;

@@ -1,4 +1,5 @@
 /* tracefile_open.c - what a trace file is told by, and finishing those that were cut off before they are read. */
+#include "schemas/recover.h"
 #include "schemas/tracefile.h"
 #include "schemas/tracefile_sql.h"
 
@@ -7,8 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+static bool has_side(const char *path, const char *end)
+{
+    char side[4200];
+    snprintf(side, sizeof side, "%s%s", path, end);
+    return access(side, F_OK) == 0;
+}
 
 bool tracefile_is(const char *path)
 {
@@ -19,19 +28,9 @@ bool tracefile_is(const char *path)
     ssize_t n = read(fd, h, sizeof h);
     close(fd);
     uint32_t id = (uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71];
-    if (n == 0) { /* a recording whose first pages are still in its WAL */
-        char wal[4096];
-        snprintf(wal, sizeof wal, "%s-wal", path);
-        return access(wal, R_OK) == 0;
-    }
+    if (n == 0) /* a recording whose first pages are still in its WAL, or of which there is its ring alone */
+        return has_side(path, "-wal") || has_side(path, "-ring");
     return n == sizeof h && memcmp(h, "SQLite format 3", 16) == 0 && id == TRACEFILE_APPLICATION_ID;
-}
-
-static bool has_wal(const char *path)
-{
-    char wal[4096];
-    snprintf(wal, sizeof wal, "%s-wal", path);
-    return access(wal, F_OK) == 0;
 }
 
 bool tracefile_fold(sqlite3 *db)
@@ -63,8 +62,14 @@ bool tracefile_recover(const char *path, bool *done, struct err *e)
 {
     if (!tracefile_is(path))
         return fail(e, ERR_FAIL, "%s: not a recording of cpscope", path);
-    *done = has_wal(path);
-    return !*done || fold_in(path, e);
+    enum leftover left = recover_left(path);
+    if (left == LEFT_RUNNING)
+        return fail(e, ERR_FAIL, "%s: is still being recorded", path);
+    if (left != LEFT_NOTHING && !recover_merge(path, done, e))
+        return false;
+    bool wal = has_side(path, "-wal");
+    *done = (left != LEFT_NOTHING && *done) || wal;
+    return !wal || fold_in(path, e);
 }
 
 static bool copy_file(const char *from, const char *to, struct err *e)
@@ -83,42 +88,72 @@ static bool copy_file(const char *from, const char *to, struct err *e)
     return ok || fail(e, ERR_FAIL, "%s: cannot copy to %s: %s", from, to, strerror(errno));
 }
 
-/* A folder that cannot be written: the pair is copied, folded in and read there. */
-static bool load_copy(const char *path, unsigned sides, int threads, struct tracedata *d, struct err *e)
+static const char *const sides[] = {"-wal", "-ring", "-shm", ""};
+
+static bool copy_all(const char *path, const char *file, struct err *e)
+{
+    char from[4200], to[4200];
+    bool ok = copy_file(path, file, e);
+    for (int i = 0; i < 2 && ok; i++) {
+        snprintf(from, sizeof from, "%s%s", path, sides[i]);
+        snprintf(to, sizeof to, "%s%s", file, sides[i]);
+        ok = access(from, F_OK) != 0 || copy_file(from, to, e);
+    }
+    return ok;
+}
+
+/* A folder that cannot be written: all files are copied, folded in and read there. */
+static bool load_copy(const char *path, bool left, unsigned parts, int threads, struct tracedata *d, struct err *e)
 {
     const char *dir = getenv("TMPDIR");
-    char folder[2048], file[4096], wal[4096], copied_wal[4200];
+    char folder[2048], file[4096];
+    bool done;
     snprintf(folder, sizeof folder, "%s/cpscope-XXXXXX", dir && *dir ? dir : "/tmp");
     if (!mkdtemp(folder))
         return fail(e, ERR_FAIL, "%s: unfinished recording in a folder that cannot be written, and no temporary folder: %s", path, strerror(errno));
     snprintf(file, sizeof file, "%s/trace.sqlite", folder);
-    snprintf(wal, sizeof wal, "%s-wal", path);
-    snprintf(copied_wal, sizeof copied_wal, "%s-wal", file);
-    bool ok = copy_file(path, file, e) && copy_file(wal, copied_wal, e) && fold_in(file, e) && tracefile_read(file, sides, threads, d, e);
-    static const char *const ends[] = {"", "-wal", "-shm"};
-    for (int i = 0; i < 3; i++) {
+    bool ok = copy_all(path, file, e) && (!left || recover_merge(file, &done, e)) && fold_in(file, e) && tracefile_read(file, parts, threads, d, e);
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         char s[4200];
-        snprintf(s, sizeof s, "%s%s", file, ends[i]);
+        snprintf(s, sizeof s, "%s%s", file, sides[i]);
         unlink(s);
     }
     rmdir(folder);
     return ok;
 }
 
-bool tracefile_load_some(const char *path, unsigned sides, int threads, struct tracedata *d, struct err *e)
+static bool can_write(const char *path)
 {
-    if (has_wal(path)) {
-        char folder[4096];
-        snprintf(folder, sizeof folder, "%s", path);
-        char *slash = strrchr(folder, '/');
-        if (slash)
-            slash[slash == folder] = '\0';
-        if (access(slash ? folder : ".", W_OK) != 0 || access(path, W_OK) != 0)
-            return load_copy(path, sides, threads, d, e);
-        if (!fold_in(path, e))
+    char folder[4096];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    return access(slash ? folder : ".", W_OK) == 0 && access(path, W_OK) == 0;
+}
+
+/* A recording that has just begun has its name before it has its first rows. */
+static void wait_for_rows(const char *path)
+{
+    static const struct timespec pause = {.tv_nsec = 20 * 1000000};
+    struct stat st;
+    for (int waited = 0; waited < BUSY_MS && stat(path, &st) == 0 && st.st_size == 0 && recover_left(path) == LEFT_RUNNING; waited += 20)
+        nanosleep(&pause, NULL);
+}
+
+bool tracefile_load_some(const char *path, unsigned parts, int threads, struct tracedata *d, struct err *e)
+{
+    enum leftover left = recover_left(path);
+    bool done;
+    if (left == LEFT_RUNNING)
+        wait_for_rows(path);
+    if (left == LEFT_BEHIND || has_side(path, "-wal")) {
+        if (!can_write(path))
+            return load_copy(path, left == LEFT_BEHIND, parts, threads, d, e);
+        if ((left == LEFT_BEHIND && !recover_merge(path, &done, e)) || !fold_in(path, e))
             return false;
     }
-    return tracefile_read(path, sides, threads, d, e);
+    return tracefile_read(path, parts, threads, d, e);
 }
 
 bool tracefile_load(const char *path, struct tracedata *d, struct err *e)

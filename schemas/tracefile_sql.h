@@ -16,5 +16,8 @@ bool tracefile_put_events(struct tracefile *f, const struct tracedata *d, struct
 /* tracefile_load_some() of a file that is whole: nothing is written. */
 bool tracefile_read(const char *path, unsigned sides, int threads, struct tracedata *d, struct err *e);
 
+/* Keys and facts alone; *n: how many events there are. */
+bool tracefile_read_keys(const char *path, struct tracedata *d, int64_t *n, struct err *e);
+
 /* Folds the WAL into the file. A reader that is at it is waited for; for one that stays the rows are left in the WAL. */
 bool tracefile_fold(sqlite3 *db);

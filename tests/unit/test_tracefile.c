@@ -300,6 +300,25 @@ static void write_file(const char *name, const char *buf, size_t n)
 }
 
 /* Cut, zeroed in parts, and with flipped bits: refused with a reason, or loaded with ids that all lead somewhere. */
+/* Of the program before stacks came: 60 events of tests/fake/emitter.c, 10 of them host waits. */
+TEST(a_trace_of_version_1_opens)
+{
+    struct tracedata d;
+    struct err e = {0};
+    int waits = 0;
+    tracedata_init(&d);
+    assert_ok(tracefile_load(TEST_DATA "/schema/version1.sqlite", &d, &e), &e);
+    assert_int_equal(d.n, 60);
+    assert_int_equal(d.nstacks, 1);
+    for (size_t i = 0; i < d.n; i++) {
+        const struct ev_sync *s = ev_sync_of(&d, &d.ev[i]);
+        waits += s != NULL;
+        assert_true(!s || (s->class == SYNC_STREAM && s->wait_stream == 7 && s->stack == 0));
+    }
+    assert_int_equal(waits, 10);
+    tracedata_free(&d);
+}
+
 TEST(damage_is_an_error_or_a_trace)
 {
     static char good[1 << 20], bad[1 << 20];
@@ -360,4 +379,5 @@ TEST(what_is_there_is_not_overwritten)
 }
 
 UNIT_MAIN(UNIT(what_is_written_is_loaded), UNIT(writing_behind_gives_the_same_file), UNIT(threads_load_the_same),
-          UNIT(an_unfinished_recording_is_read), UNIT(damage_is_an_error_or_a_trace), UNIT(what_is_there_is_not_overwritten))
+          UNIT(an_unfinished_recording_is_read), UNIT(a_trace_of_version_1_opens), UNIT(damage_is_an_error_or_a_trace),
+          UNIT(what_is_there_is_not_overwritten))

@@ -1,5 +1,5 @@
 /* feed.c - one function per kind of event that has a side row; a table finds it. */
-#include "collector/feed.h"
+#include "schemas/feed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@ void feed_free(struct feed *f)
 {
     free(f->names);
     free(f->sites);
+    free(f->stacks);
     *f = (struct feed){0};
 }
 
@@ -80,14 +81,40 @@ static uint32_t site_id(struct feed *f, const struct site *s)
     return k->id;
 }
 
+/* The frames of a stack that comes for the first time; its id, 0 when it is not defined. */
+static uint32_t new_stack(struct feed *f, uint32_t number)
+{
+    const struct def *def = f->defs ? deftable_find(f->defs, DEF_STACK, number) : NULL;
+    const uint32_t *frames = def ? (const uint32_t *)(def + 1) : NULL;
+    uint32_t sites[STACK_DEEPEST];
+    size_t n = 0;
+    struct frame_text t;
+    for (int64_t i = 0; def && i < def->a && n < STACK_DEEPEST; i++)
+        if (deftable_frame(f->defs, frames[i], &t))
+            sites[n++] = tracedata_site(f->d, t.function, t.file, t.line);
+    return n ? tracedata_stack(f->d, sites, n) : 0;
+}
+
+static uint32_t stack_id(struct feed *f, uint32_t number)
+{
+    if (!number || number > STACKS_MAX)
+        return 0;
+    if (number >= f->stacks_cap) {
+        size_t old = f->stacks_cap;
+        f->stacks = array_grow(f->stacks, &f->stacks_cap, number + 1, sizeof *f->stacks);
+        memset(f->stacks + old, 0, (f->stacks_cap - old) * sizeof *f->stacks);
+    }
+    if (!f->stacks[number])
+        f->stacks[number] = 1 + new_stack(f, number);
+    return f->stacks[number] - 1;
+}
+
 static uint32_t detail_sync(struct feed *f, const struct slot *s)
 {
     const union emit_more *more = slot_more(s);
-    if (more)
-        return tracedata_sync_row(f->d, more->sync);
-    if (s->sync_class == SYNC_NONE)
-        return 0;
-    return tracedata_sync_row(f->d, (struct ev_sync){s->sync_class, s->did_block, s->stream, -1});
+    struct ev_sync row = more ? more->sync : (struct ev_sync){s->sync_class, s->did_block, s->stream, -1, 0};
+    row.stack = stack_id(f, s->stack);
+    return more || s->sync_class != SYNC_NONE ? tracedata_sync_row(f->d, row) : 0;
 }
 
 static uint32_t detail_kernel(struct feed *f, const struct slot *s)
@@ -148,7 +175,7 @@ static void feed_event(struct feed *f, const struct slot *s, uint32_t thread)
     ev.rank = s->rank < 0 ? f->rank : s->rank;
     ev.device = s->device;
     if (host) /* what the device did has a stream instead; the thread that reports it is nobody's */
-        ev.thread = s->tid ? tracedata_thread(d, f->process, s->tid, NULL) : thread;
+        ev.thread = thread;
     if (s->stream >= 0)
         ev.stream = tracedata_stream(d, f->process, s->device, s->stream);
     ev.detail = details[s->kind] ? details[s->kind](f, s) : 0;

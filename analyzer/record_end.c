@@ -1,0 +1,75 @@
+/* record_end.c - after the program: its files are finished where it was cut off, and the user is told their names. */
+#include "analyzer/record_end.h"
+#include "schemas/outname.h"
+#include "schemas/recover.h"
+#include "schemas/tracefile.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_side(const char *path)
+{
+    static const char *const ends[] = {"-wal", "-shm", "-ring"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = strlen(path), m = strlen(ends[i]);
+        if (n > m && strcmp(path + n - m, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What a process that did not end as programs do has left; one that still runs, apart from the program, goes on. */
+static void finish(const char *path)
+{
+    struct err e = {0};
+    bool done;
+    if (recover_left(path) == LEFT_BEHIND && !tracefile_recover(path, &done, &e))
+        fprintf(stderr, "cpscope record: %s\n", e.msg);
+}
+
+/* Files of one glob pattern that were written since the start; the first one's name in *name. */
+static size_t written(const char *pattern, int64_t began, struct arena *a, const char **name)
+{
+    glob_t g = {0};
+    size_t n = 0;
+    if (glob(pattern, 0, NULL, &g) != 0)
+        return 0;
+    for (size_t i = 0; i < g.gl_pathc; i++) {
+        struct stat st;
+        if (is_side(g.gl_pathv[i]) || stat(g.gl_pathv[i], &st) != 0 || st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec < began)
+            continue;
+        finish(g.gl_pathv[i]);
+        if (n++ == 0 && !*name)
+            *name = arena_strdup(a, g.gl_pathv[i]);
+    }
+    globfree(&g);
+    return n;
+}
+
+static void note_none(const char *program, int status)
+{
+    if (status > 128) /* by a signal, most likely: what it had is lost, and it may have had something */
+        fprintf(stderr, "cpscope record: no file was written: %s ended with status %d before an event was written\n", program, status);
+    else
+        fprintf(stderr, "cpscope record: no file was written: %s had no events to record (no device of cpbench, no NVTX range)\n", program);
+}
+
+void record_end(const char *out, const char *program, int64_t began, int status, struct arena *a)
+{
+    char first[4096], later[4096];
+    const char *name = NULL;
+    struct err e = {0};
+    if (!outname_glob(out, false, first, sizeof first, &e) || !outname_glob(out, true, later, sizeof later, &e))
+        return;
+    size_t n = written(first, began, a, &name);
+    if (!outname_varies(out)) /* with a star in it the first pattern finds these as well */
+        n += written(later, began, a, &name);
+    if (n == 0)
+        note_none(program, status);
+    else if (n > 1)
+        fprintf(stderr, "cpscope record: wrote %s and %zu more\n", name, n - 1);
+    else
+        fprintf(stderr, "cpscope record: wrote %s\n", name);
+}
