@@ -47,12 +47,21 @@ genobj    = $(patsubst %,$(BUILD)/obj/gen/%.o,$(1))
 libs      := schemas reports analyzer kernels collector
 lib       = $(BUILD)/ar/lib$(1).a
 
-all: $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(BUILD)/lib/libcpscope.so $(BUILD)/lib/cpscope/comm_mpi.so
+# CUDA: sources are compiled by nvcc where there is a toolkit; by gcc and plain only, as nothing of theirs runs there.
+NVCC      ?= $(wildcard $(CUDA)/bin/nvcc)
+CUDA_ARCH ?= 80 90
+cu_tables := $(sort $(wildcard $(addsuffix /*.cu,kernels/device kernels/layout kernels/modes kernels/ops)))
+src_cuda  := $(sort $(wildcard kernels/device/cuda/*.c kernels/device/cuda/*.cu)) $(cu_tables)
+with_cuda := $(if $(NVCC),$(if $(SAN)$(COV)$(findstring clang,$(CC)),,yes))
+cuda_modules := $(if $(with_cuda),$(addprefix $(BUILD)/lib/cpscope/,device_cuda.so))
+
+all: $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(BUILD)/lib/libcpscope.so $(BUILD)/lib/cpscope/comm_mpi.so $(cuda_modules)
 
 # $(call registry,HEADER,TYPE,ARRAY,PREFIX,FOLDER): each FOLDER/PREFIX_x.c defines `const struct TYPE PREFIX_x`.
 names    = $(basename $(notdir $(filter-out $(if $(nvtx),,%/source_nvtx.c),$(sort $(wildcard $(2)/$(1)_*.c)))))
 registry = echo '\#include "$(1)"'; $(foreach n,$(call names,$(4),$(5)),echo 'extern const struct $(2) $(n);';) \
            echo 'extern const struct $(2) *const $(3)[];'; echo 'const struct $(2) *const $(3)[] = {$(foreach n,$(call names,$(4),$(5)),&$(n),) 0};'
+comma    := ,
 if_new   = cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 define registry_rule
 $(BUILD)/gen/$(3).c: FORCE
@@ -128,6 +137,53 @@ $(BUILD)/lib/cpscope/comm_mpi.so: kernels/comm/mpi/module.c kernels/comm/backend
 	@mkdir -p $(@D)
 	$(Q)if command -v mpicc > /dev/null; then OMPI_CC="$(CC)" MPICH_CC="$(CC)" mpicc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -shared -o $@ $<; \
 	  else echo "  no mpicc: without comm_mpi.so"; fi
+# ---- CUDA: device_cuda.so of kernels/device/cuda and every table of a .cu ----
+$(BUILD)/gen/cuda_tables.c: FORCE
+	@mkdir -p $(@D); { echo '#include "kernels/device/cuda_kernel.h"'; echo 'extern const struct cuda_kernel *const cuda_tables[];'; \
+	  $(foreach n,$(basename $(notdir $(cu_tables))),echo 'extern const struct cuda_kernel cuda_table_$(n)[];';) \
+	  echo 'const struct cuda_kernel *const cuda_tables[] = {$(foreach n,$(basename $(notdir $(cu_tables))),cuda_table_$(n),) 0};'; } > $@.new; $(if_new)
+nvcc_flags := -std=c++17 -O3 -I. -lineinfo $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a),code=sm_$(a)) \
+              -Xcompiler -fPIC,-fvisibility=hidden,-Wall$(if $(WERROR),$(comma)-Werror) $(if $(WERROR),-Werror all-warnings)
+$(BUILD)/gen/nvcc_flags: FORCE
+	@mkdir -p $(@D); echo '$(NVCC) $(nvcc_flags)' > $@.new; $(if_new)
+$(BUILD)/cuda/%.o: %.cu $(BUILD)/gen/nvcc_flags
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  NVCC $<")
+	$(Q)$(NVCC) $(nvcc_flags) -MMD -MP -c $< -o $@
+$(BUILD)/cuda/%.o: %.c $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -isystem $(CUDA)/include $(CFLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/cuda/cuda_tables.o: $(BUILD)/gen/cuda_tables.c $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -isystem $(CUDA)/include $(CFLAGS) -c $< -o $@
+obj_cuda := $(addsuffix .o,$(addprefix $(BUILD)/cuda/,$(basename $(src_cuda)))) $(BUILD)/cuda/cuda_tables.o
+$(BUILD)/lib/cpscope/device_cuda.so: $(obj_cuda) $(BUILD)/gen/nvcc_flags
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) -shared -cudart shared -o $@ $(obj_cuda) -lcublas -Xlinker -z,defs -Xlinker -rpath,$(CUDA)/lib64
+
+# The same sources against a stand-in for a GPU (tests/fake/cuda), beside a copy of the program: needs no toolkit.
+standin      := $(BUILD)/standin
+standin_ok   := $(if $(SAN)$(COV)$(findstring clang,$(CC)),,yes)
+standin_inc  := -I. -Itests/fake/cuda
+obj_standin  := $(addsuffix .o,$(addprefix $(standin)/obj/,$(basename $(src_cuda)) $(basename $(wildcard tests/fake/cuda/*.c tests/fake/cuda/*.cc)))) $(standin)/obj/cuda_tables.o
+$(standin)/obj/%.o: %.cu $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(standin_inc) -D_GNU_SOURCE -D__CUDACC__ -include cuda_runtime.h -std=c++17 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -pthread -Wall -MMD -MP -x c++ -c $< -o $@
+$(standin)/obj/%.o: %.cc $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(standin_inc) -D_GNU_SOURCE -std=c++17 -O2 -g -fPIC -fvisibility=hidden -pthread -Wall -MMD -MP -c $< -o $@
+$(standin)/obj/%.o: %.c $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(standin_inc) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+$(standin)/obj/cuda_tables.o: $(BUILD)/gen/cuda_tables.c $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(standin_inc) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
+$(standin)/lib/cpscope/device_cuda.so: $(obj_standin)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -shared -pthread -o $@ $(obj_standin) -Wl,-z,defs -lopenblas -lm
+$(standin)/bin/cpbench: $(BUILD)/bin/cpbench $(standin)/lib/cpscope/device_cuda.so
+	@mkdir -p $(@D); cp $< $@
+
 # A sanitizer's runtime cannot be preloaded into a plain program: the library is plain in every build, its unit tests are not.
 link_inject = -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL
 ifeq ($(SAN),)
@@ -145,7 +201,7 @@ units := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit
 $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(foreach l,analyzer reports kernels collector schemas,$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(analyzer_libs) $(kernels_libs) $(base_libs)
-tests: all $(units)
+tests: all $(units) $(if $(standin_ok),$(standin)/bin/cpbench)
 tests-threads: all $(patsubst %,$(BUILD)/tests/%,$(shell cat tests/threads)) # those that a thread sanitizer has something to see in
 check: $(if $(NODEPS),,deps) tests
 	@BUILD=$(abspath $(BUILD)) SAN="$(SAN)" bash tests/run.sh
@@ -176,7 +232,7 @@ install: manuals
 	  $(shared)/bash-completion/completions $(shared)/zsh/site-functions
 	install -m755 $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(DESTDIR)$(PREFIX)/bin
 	install -m755 $(BUILD)/lib/libcpscope.so $(DESTDIR)$(PREFIX)/lib
-	[ ! -f $(BUILD)/lib/cpscope/comm_mpi.so ] || install -Dm755 -t $(DESTDIR)$(PREFIX)/lib/cpscope $(BUILD)/lib/cpscope/comm_mpi.so
+	for m in $(BUILD)/lib/cpscope/*.so; do [ ! -f $$m ] || install -Dm755 -t $(DESTDIR)$(PREFIX)/lib/cpscope $$m; done
 	install -m644 collector/cpscope.h $(DESTDIR)$(PREFIX)/include
 	install -m644 reports/default.rules $(shared)/cpscope
 	install -m644 reports/ci/* $(shared)/cpscope/ci
@@ -186,4 +242,4 @@ install: manuals
 clean:
 	rm -rf build build-san build-tsan build-cov build-clang build-fuzz build-clang-fuzz
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/cuda $(standin)/obj -name '*.d' 2>/dev/null)

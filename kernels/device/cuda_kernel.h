@@ -30,6 +30,16 @@ struct cuda_kernel {
 };
 
 #ifdef __cplusplus
+extern "C" {
+#endif
+/* Device memory for this launch only: valid until the next launch on the stream begins. One call a launch; 256-byte
+ * aligned, not cleared. NULL, with c->error set: out of memory; the launcher returns. */
+void *cuda_scratch(struct cuda_call *c, size_t bytes);
+#ifdef __cplusplus
+}
+#endif
+
+#ifdef __cplusplus
 /* CUDA_TABLE(elementwise) = {CUDA_ROW(elementwise_add), ..., {0}};   CUDA_ROW(NAME) names the launcher cuda_NAME. */
 #define CUDA_TABLE(FILE)                                                                                                                             \
     extern "C" const struct cuda_kernel cuda_table_##FILE[];                                                                                         \
@@ -38,10 +48,6 @@ struct cuda_kernel {
     {                                                                                                                                                \
 #NAME, cuda_##NAME                                                                                                                           \
     }
-
-/* Device memory for this launch only: valid until the next launch on the stream begins. One call a launch; 256-byte
- * aligned, not cleared. NULL, with c->error set: out of memory; the launcher returns. */
-extern "C" void *cuda_scratch(struct cuda_call *c, size_t bytes);
 
 /* Every .cu is also compiled by a plain C++ compiler against the stand-in tests/fake/cuda (CUDA_STANDIN is defined), which runs
  * grids thread by thread so that tests need no GPU. It knows threadIdx and the like, __shared__, __syncthreads, __syncwarp,

@@ -3,6 +3,7 @@
  *   op begin -> [kernels] -> blocking copy of a few bytes -> [kernels that needed the value] -> op end
  */
 #include "kernels/device/hostread.h"
+#include "kernels/device/hostread_args.h"
 
 static void item(struct stream *s, void *host, const void *value, size_t bytes, const struct site *site)
 {
@@ -34,31 +35,18 @@ bool hostread_is_nonzero(struct stream *s, const uint8_t *flag, const struct sit
     return host != 0;
 }
 
-struct count_args {
-    const uint8_t *mask;
-    int64_t n;
-    int64_t *count;
-};
-
 static void count_set(const void *args)
 {
-    const struct count_args *a = args;
+    const struct hostread_count_args *a = args;
     int64_t count = 0;
     for (int64_t i = 0; i < a->n; i++)
         count += a->mask[i] != 0;
     *a->count = count;
 }
 
-struct write_args {
-    const uint8_t *mask;
-    const int64_t *values; /* NULL: the indices themselves */
-    int64_t n;
-    int64_t *out;
-};
-
 static void write_indices(const void *args)
 {
-    const struct write_args *a = args;
+    const struct hostread_write_args *a = args;
     int64_t count = 0;
     for (int64_t i = 0; i < a->n; i++)
         if (a->mask[i])
@@ -67,7 +55,7 @@ static void write_indices(const void *args)
 
 static void write_values(const void *args)
 {
-    const struct write_args *a = args;
+    const struct hostread_write_args *a = args;
     int64_t count = 0;
     for (int64_t i = 0; i < a->n; i++)
         if (a->mask[i])
@@ -77,13 +65,13 @@ static void write_values(const void *args)
 /* A pass over the mask reads a byte an element; writing costs eight (and reading values eight more). */
 static struct cost cost_count(const void *args)
 {
-    const struct count_args *a = args;
+    const struct hostread_count_args *a = args;
     return (struct cost){0, (double)a->n + sizeof *a->count};
 }
 
 static struct cost cost_write(const void *args)
 {
-    const struct write_args *a = args;
+    const struct hostread_write_args *a = args;
     return (struct cost){0, (double)a->n * (1 + sizeof *a->out + (a->values ? sizeof *a->values : 0))};
 }
 
@@ -97,11 +85,11 @@ static int64_t *compact(struct stream *s, const char *op, const struct kernel *w
     struct device *d = stream_device(s);
     dev_op_begin(d, op, site);
     int64_t *on_device = dev_alloc_index(d, sizeof *on_device);
-    DEV_LAUNCH(s, kernel_count, (struct count_args){mask, n, on_device});
+    DEV_LAUNCH(s, kernel_count, (struct hostread_count_args){mask, n, on_device});
     dev_download(s, count, on_device, sizeof *count, site);
     dev_free(d, on_device);
     int64_t *out = dev_alloc_index(d, (size_t)*count * sizeof *out);
-    dev_launch(s, write, &(struct write_args){mask, values, n, out}, sizeof(struct write_args));
+    dev_launch(s, write, &(struct hostread_write_args){mask, values, n, out}, sizeof(struct hostread_write_args));
     dev_op_end(d);
     return out;
 }
