@@ -74,7 +74,8 @@ static void run_and_print(const struct run_options *o, const struct run_config *
     struct run_row *rows = arena_array(a, struct run_row, c->steps);
     bool speaks = !strcmp(c->comm, "threads") || launch_env().rank <= 0;
     if (speaks && !strcmp(o->device, "auto"))
-        fprintf(stderr, "%s: --device auto: this build has no GPU backend, running on the cpu\n", self);
+        fprintf(stderr, "%s: --device auto: running on %s\n", self,
+                strcmp(c->device, "cpu") ? c->device : "the cpu, for there is no GPU to use (--device cuda says why)");
     if (speaks && c->nsizes)
         say_schedule(c, self);
     config_announce(c, &(struct config_words){o->host_cost, o->seqs, o->dynamic_cp});

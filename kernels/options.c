@@ -80,10 +80,13 @@ const struct opt run_option_rows[] = {
     {OPT_INT, "window", AT(window), "ranks of a window in attn.double_ring [2]", "W"},
     {OPT_TEXT, "dtype", AT(dtype),
      "fp32, bf16, fp16: what values are rounded to where they are stored; memory and transfers stay 4 bytes wide [fp32]", "TYPE"},
-    {OPT_TEXT, "device", AT(device), "auto, cpu; sim: a model of a machine, times are virtual [auto]", "NAME"},
+    {OPT_TEXT, "device", AT(device), "auto: cuda where there is a GPU, else cpu; cpu; cuda; sim: a model of a machine, times are virtual [auto]",
+     "NAME"},
     {OPT_TEXT, "machine", AT(machine), "of --device sim: the name of a shipped machine or a machine file [h200x8]", "FILE"},
     {OPT_TEXT, "comm", AT(comm),
-     "threads: ranks are threads of this process; mpi: processes, started by mpirun -np C; sim: of --device sim [threads; sim on sim]", "NAME"},
+     "threads: ranks are threads of this process; mpi: processes, started by mpirun -np C; nccl: a GPU each; sim: of --device sim [threads; sim on "
+     "sim]",
+     "NAME"},
     {OPT_TEXT, "host-cost", AT(host_cost), "emulated dispatch cost of an op: none, NS, framework (6000 ns; on sim the machine's) [none]", "NS"},
     {OPT_INT, "seed", AT(seed), "seed of parameters, lengths and inputs [1234]", "S"},
     {0},
@@ -160,8 +163,8 @@ static bool read_words(const struct run_options *o, struct run_config *c, struct
     static const char *const boundaries[] = {"per-layer", "cached", NULL}, *const recompute[] = {"none", "full", NULL};
     static const char *const summaries[] = {"checkpoint", "keep", NULL};
     static const char *const metadata[] = {[METADATA_CACHED] = "cached", [METADATA_HOISTED] = "hoisted", [METADATA_PER_LAYER] = "per-layer", NULL};
-    static const char *const dtypes[] = {"fp32", "bf16", "fp16", NULL}, *const devices[] = {"auto", "cpu", "sim", NULL},
-                             *const comms[] = {"threads", "mpi", "sim", NULL}, *const paddings[] = {"none", "eod", NULL};
+    static const char *const dtypes[] = {"fp32", "bf16", "fp16", NULL}, *const devices[] = {"auto", "cpu", "cuda", "sim", NULL},
+                             *const comms[] = {"threads", "mpi", "nccl", "sim", NULL}, *const paddings[] = {"none", "eod", NULL};
     int route = one_of("route", o->route, routes, e), full = one_of("recompute", o->recompute, recompute, e);
     int cached = o->boundaries ? one_of("boundaries", o->boundaries, boundaries, e) : route != ROUTE_NAIVE;
     int kept = one_of("summary", o->summary, summaries, e), plans = one_of("metadata", o->metadata, metadata, e);
@@ -182,8 +185,14 @@ static bool read_words(const struct run_options *o, struct run_config *c, struct
 static bool read_places(const struct run_options *o, struct run_config *c, struct err *e)
 {
     bool sim = !strcmp(o->device, "sim");
-    c->device = o->device;
     c->comm = o->comm ? o->comm : sim ? "sim" : "threads";
+    bool mpi = !strcmp(c->comm, "mpi"), nccl = !strcmp(c->comm, "nccl");
+    c->device = strcmp(o->device, "auto") ? o->device : mpi ? "cpu" : device_auto();
+    bool cuda = !strcmp(c->device, "cuda");
+    if (nccl && !cuda)
+        return fail(e, ERR_USAGE, "--comm nccl --device %s: NCCL moves the memory of GPUs; use --device cuda, or --comm threads", c->device);
+    if (mpi && cuda)
+        return fail(e, ERR_USAGE, "--comm mpi --device cuda: MPI moves the memory of hosts here; use --comm nccl, under mpirun if you like");
     if (sim != !strcmp(c->comm, "sim"))
         return fail(e, ERR_USAGE, "--device %s --comm %s: sim ranks are those of the sim device and no others", c->device, c->comm);
     if (!sim && o->machine)

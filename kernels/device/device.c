@@ -26,12 +26,15 @@ static const struct device_backend *find(const char *name)
     return NULL;
 }
 
+const char *device_auto(void)
+{
+    const struct device_backend *b = find("cuda");
+    return b && b->available() ? b->name : "cpu";
+}
+
 static const struct device_backend *find_available(const char *name, struct err *e)
 {
-    bool any = strcmp(name, "auto") == 0;
-    const struct device_backend *b = find(any ? "cuda" : name);
-    if (any && !(b && b->available()))
-        b = find("cpu");
+    const struct device_backend *b = find(strcmp(name, "auto") == 0 ? device_auto() : name);
     if (!b)
         fail(e, ERR_USAGE, "device %s: not in this build", name);
     else if (!b->available() && b->why_not)

@@ -4,7 +4,7 @@
  *                         <---- a wait really waits ----
  *
  * One device per rank; a host thread drives one device and only that one. Work is enqueued and the host runs ahead.
- * Backends (device_*.c, struct device_backend): `cpu` runs for real, a worker thread per stream; `sim` models a machine.
+ * Backends (device_*.c, struct device_backend): `cpu` runs for real, a worker thread per stream; `cuda` on GPUs; `sim` models a machine.
  * Everything a device does is announced through schemas/activity.h: kernels, copies and fills with their times on the
  * stream, API calls as runtime rows (launch, copy, synchronise), host reads as op rows, ranges. Mode code never asks
  * which backend it runs on.
@@ -65,6 +65,7 @@ enum { KERNEL_ARGS_MAX = 256 }; /* bytes; larger tables go through device memory
 
 /* Backend by name: "cpu", "auto" (cuda when there is one, else cpu: said on stderr by the caller). NULL on failure. */
 struct device *device_open(const char *backend, int rank, int ordinal, struct err *e);
+const char *device_auto(void);       /* the backend that "auto" is here */
 void device_close(struct device *d); /* drains every stream first; reports the memory peak; NULL is fine */
 const char *device_backend_name(const struct device *d);
 int device_rank(const struct device *d);

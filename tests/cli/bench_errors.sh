@@ -25,7 +25,7 @@ chunk --boundaries sometimes
 chunk --recompute half
 chunk --dtype fp8
 chunk --summary sometimes
-chunk --device cuda
+chunk --device gpu
 chunk --comm nccl
 chunk --host-cost slow
 chunk --host-cost -5
