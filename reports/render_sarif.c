@@ -76,7 +76,9 @@ static bool render(const struct table *const *tables, size_t n, const struct ren
     for (size_t i = 0; i < n; i++)
         if (!gaterow_fits(tables[i], "sarif", e))
             return false;
-    fputs("{\"version\": \"2.1.0\", \"runs\": [", out);
+    fputs(
+        "{\"$schema\": \"https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json\",\n \"version\": \"2.1.0\", \"runs\": [",
+        out);
     for (size_t i = 0; i < n; i++) {
         const struct table *t = tables[i];
         fprintf(out, "%s\n  {\"tool\": {\"driver\": {\"name\": \"cpscope\", \"version\": \"%s\", \"rules\": [", i ? "," : "", CPSCOPE_VERSION);
