@@ -181,20 +181,27 @@ static bool read_words(const struct run_options *o, struct run_config *c, struct
     return e->kind == ERR_NONE && host_cost_of(o->host_cost, &c->host_cost_ns, e);
 }
 
+/* Which ranks can move the memory of which device: those of threads all but the modelled one's. */
+static bool places_fit(const struct run_config *c, struct err *e)
+{
+    bool sim = !strcmp(c->device, "sim"), cuda = !strcmp(c->device, "cuda");
+    if (!strcmp(c->comm, "nccl") && !cuda)
+        return fail(e, ERR_USAGE, "--comm nccl --device %s: NCCL moves the memory of GPUs; use --device cuda, or --comm threads", c->device);
+    if (!strcmp(c->comm, "mpi") && cuda)
+        return fail(e, ERR_USAGE, "--comm mpi --device cuda: MPI moves the memory of hosts here; use --comm nccl, under mpirun if you like");
+    if (sim != !strcmp(c->comm, "sim"))
+        return fail(e, ERR_USAGE, "--device %s --comm %s: sim ranks are those of the sim device and no others", c->device, c->comm);
+    return true;
+}
+
 /* The modelled device and its ranks come together, and only they have a machine. */
 static bool read_places(const struct run_options *o, struct run_config *c, struct err *e)
 {
     bool sim = !strcmp(o->device, "sim");
     c->comm = o->comm ? o->comm : sim ? "sim" : "threads";
-    bool mpi = !strcmp(c->comm, "mpi"), nccl = !strcmp(c->comm, "nccl");
-    c->device = strcmp(o->device, "auto") ? o->device : mpi ? "cpu" : device_auto();
-    bool cuda = !strcmp(c->device, "cuda");
-    if (nccl && !cuda)
-        return fail(e, ERR_USAGE, "--comm nccl --device %s: NCCL moves the memory of GPUs; use --device cuda, or --comm threads", c->device);
-    if (mpi && cuda)
-        return fail(e, ERR_USAGE, "--comm mpi --device cuda: MPI moves the memory of hosts here; use --comm nccl, under mpirun if you like");
-    if (sim != !strcmp(c->comm, "sim"))
-        return fail(e, ERR_USAGE, "--device %s --comm %s: sim ranks are those of the sim device and no others", c->device, c->comm);
+    c->device = strcmp(o->device, "auto") ? o->device : strcmp(c->comm, "mpi") ? device_auto() : "cpu";
+    if (!places_fit(c, e))
+        return false;
     if (!sim && o->machine)
         return fail(e, ERR_USAGE, "--machine %s: only --device sim is modelled", o->machine);
     return !sim || machine_load(&c->machine, o->machine ? o->machine : "h200x8", e);
