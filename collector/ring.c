@@ -27,26 +27,39 @@ static bool new_chunk(struct ring *r, struct pool *p)
     return true;
 }
 
-/* True once per address in a while: the caller defines it. */
-static bool is_news(struct ring *r, const void *p)
+/* One number for all addresses of an event: events that look alike come again and again, so one look tells. */
+static uint64_t addresses_of(const struct activity *a, const union emit_more *more)
 {
-    uintptr_t v = (uintptr_t)p;
-    const void **at = &r->knows[(v >> 3 ^ v >> 10) % RING_KNOWS];
-    if (!p || *at == p)
-        return false;
-    *at = p;
-    return r->defs != NULL;
+    uint64_t h = ((uintptr_t)a->group ^ (uintptr_t)a->site << 20) * 0x9e3779b97f4a7c15u;
+    h ^= (uintptr_t)a->function * 0xff51afd7ed558ccdu;
+    if (!a->transient)
+        h ^= ((uintptr_t)a->name ^ (uintptr_t)a->text << 20) * 0xc4ceb9fe1a85ec53u;
+    if (more && a->kind == EV_COMM)
+        h ^= (uintptr_t)more->comm.dtype * 0x94d049bb133111ebu;
+    return h ^ h >> 29;
+}
+
+static void define_all(struct defs *d, const struct activity *a, const union emit_more *more)
+{
+    if (!a->transient) {
+        defs_text(d, a->name);
+        defs_text(d, a->text);
+    }
+    defs_text(d, a->group);
+    defs_text(d, a->function);
+    defs_site(d, a->site);
+    if (more && a->kind == EV_COMM)
+        defs_text(d, more->comm.dtype);
 }
 
 static void define(struct ring *r, const struct activity *a, const union emit_more *more)
 {
-    const char *texts[] = {a->transient ? NULL : a->name, a->transient ? NULL : a->text, a->group, a->function,
-                           more && a->kind == EV_COMM ? more->comm.dtype : NULL};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (is_news(r, texts[i]))
-            defs_text(r->defs, texts[i]);
-    if (is_news(r, a->site))
-        defs_site(r->defs, a->site);
+    uint64_t all = addresses_of(a, more), *known = &r->knows[all % RING_KNOWS];
+    if (*known == all)
+        return;
+    if (r->defs)
+        define_all(r->defs, a, more);
+    *known = all;
 }
 
 static void fill(struct slot *s, const struct activity *a, struct emit_as as, int32_t tid)

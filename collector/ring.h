@@ -19,9 +19,9 @@ struct ring {
     int64_t total; /* bytes before it */
     int32_t tid;
     uint32_t number;
-    char name[16];                 /* of the thread when it emitted first */
-    struct defs *defs;             /* NULL: nothing is defined (timing) */
-    const void *knows[RING_KNOWS]; /* addresses that are defined, by hash */
+    char name[16];              /* of the thread when it emitted first */
+    struct defs *defs;          /* NULL: nothing is defined (timing) */
+    uint64_t knows[RING_KNOWS]; /* the addresses of events that came lately: they are defined */
 
     _Atomic(struct chunk *) first; /* set once */
     _Atomic int64_t lost;          /* events dropped; only grows */
