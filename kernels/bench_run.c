@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const struct column columns[] = {{"step", UNIT_ID},
@@ -84,10 +85,29 @@ static void run_and_print(const struct run_options *o, const struct run_config *
         print(rows, c->steps);
 }
 
+struct faults {
+    int64_t extra_item;
+};
+static const struct opt fault_rows[] = {
+    {OPT_INT, "extra-item", offsetof(struct faults, extra_item), "an item (a host read) more in each forward of this layer, 0 the first [none]",
+     "LAYER"},
+    {0},
+};
+
+static bool set_faults(const struct faults *f, struct run_config *c, struct err *e)
+{
+    if (f->extra_item < -1 || f->extra_item >= c->shape.layers)
+        return fail(e, ERR_USAGE, "--extra-item %" PRId64 ": not in 0 .. %" PRId64 ", the layers", f->extra_item, (int64_t)c->shape.layers - 1);
+    c->extra_item = f->extra_item + 1;
+    return true;
+}
+
 static enum status run(int argc, char **argv, struct err *e)
 {
     struct run_options o = run_options_default;
-    const struct opt_group groups[] = {{run_option_rows, &o, "The run (defaults in brackets):"}, {0}};
+    struct faults f = {.extra_item = -1};
+    const struct opt_group groups[] = {
+        {run_option_rows, &o, "The run (defaults in brackets):"}, {fault_rows, &f, "Faults, to test gates with:"}, {0}};
     struct arena a = {0};
     struct run_config c;
     if (opt_parse(
@@ -98,7 +118,7 @@ static enum status run(int argc, char **argv, struct err *e)
             "see the same ones, on other data. step_ns, fwd_ns and peak_bytes are the largest of the ranks'; fwd_ns is the device's time in "
             "forward phases. Hashes are of bits: equal hashes are equal outputs, whatever the route. Times on the cpu backend are this machine's.",
             &a, e) &&
-        run_config_of(&o, &c, &a, e))
+        run_config_of(&o, &c, &a, e) && set_faults(&f, &c, e))
         run_and_print(&o, &c, argv[0], &a, e);
     arena_free(&a);
     return STATUS_OK;
