@@ -5,6 +5,7 @@
  */
 #include "analyzer/cmd.h"
 #include "analyzer/gatecmd.h"
+#include "analyzer/progress.h"
 #include "schemas/arena.h"
 
 #include <errno.h>
@@ -178,6 +179,8 @@ static enum status run(int argc, char **argv, struct err *e)
     bool ok = opt_parse(argc, argv, groups, doc, &arena, e);
     if (ok && (a.repeat < 1 || a.repeat > REPEAT_MOST))
         ok = fail(e, ERR_USAGE, "--repeat %lld: 1 to %d", (long long)a.repeat, REPEAT_MOST);
+    progress_enable(!oo.quiet);
+    to.quiet = oo.quiet;
     if (ok)
         status = check(&a, &g, &to, &oo, &arena, e);
     arena_free(&arena);

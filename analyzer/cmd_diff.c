@@ -3,6 +3,7 @@
 #include "analyzer/diff.h"
 #include "analyzer/nearest.h"
 #include "analyzer/output.h"
+#include "analyzer/progress.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -40,6 +41,12 @@ static const struct diff_kind *kind_named(const char *name, struct err *e)
     return NULL;
 }
 
+static bool ledger_named(const char *name, struct err *e)
+{
+    bool known = !name || strcmp(name, "wait") == 0 || strcmp(name, "op") == 0;
+    return known || fail(e, ERR_USAGE, "--ledger %s: not op or wait", name);
+}
+
 static bool print(const struct diff_side *s, const struct diff_kind *k, const struct output_opts *oo, struct arena *arena, struct err *e)
 {
     const char *why = diff_obstacle(s, arena);
@@ -61,8 +68,11 @@ static enum status run(int argc, char **argv, struct err *e)
     struct gitlines changed = {0};
     const struct opt_group groups[] = {{opts, &a, NULL}, {trace_opt_rows, &to, "What is looked at:"}, {output_opt_rows, &oo, "Output:"}, {0}};
     const struct diff_kind *k = NULL;
-    bool ok = opt_parse(argc, argv, groups, doc, &arena, e) && (k = kind_named(a.table, e)) && trace_open(&a.before, 1, &to, &before, e) &&
-              trace_open(&a.after, 1, &to, &after, e) && trace_spares(&before, oo.path, e) && trace_spares(&after, oo.path, e);
+    bool ok = opt_parse(argc, argv, groups, doc, &arena, e) && (k = kind_named(a.table, e)) && ledger_named(a.ledger, e);
+    progress_enable(!oo.quiet && !oo.no_progress);
+    to.quiet = oo.quiet;
+    ok = ok && trace_open(&a.before, 1, &to, &before, e) && trace_open(&a.after, 1, &to, &after, e) && trace_spares(&before, oo.path, e) &&
+         trace_spares(&after, oo.path, e);
     ok = ok && (!a.git || gitlines_open(a.git, &changed, e));
     if (ok)
         ok = print(&(struct diff_side){&before, &after, a.ledger, a.git ? &changed : NULL}, k, &oo, &arena, e);

@@ -38,7 +38,7 @@ static enum status run(int argc, char **argv, struct err *e)
     progress_enable(!a.quiet && !a.no_progress);
     to.quiet = a.quiet;
     if (ok && trace_open(a.files.v, a.files.n, &to, &t, e)) {
-        ok = output_open(&o, a.path, e) && explain_trace(&t, o.f, e);
+        ok = trace_spares(&t, a.path, e) && output_open(&o, a.path, e) && explain_trace(&t, o.f, e);
         output_close(&o, ok, e);
     }
     trace_close(&t);

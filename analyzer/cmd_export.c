@@ -2,6 +2,7 @@
 #include "analyzer/cmd.h"
 #include "analyzer/export.h"
 #include "analyzer/nearest.h"
+#include "analyzer/output.h"
 #include "analyzer/progress.h"
 
 #include <errno.h>
@@ -93,10 +94,13 @@ static bool export_files(const struct args *a, const struct trace_opts *to, stru
 {
     const struct exporter *x = find(a->to, e);
     struct trace t;
-    struct export_job rows;
-    if (!x || !may_write(x, a, e) || !trace_open(a->files.v, a->files.n, to, &t, e))
+    struct export_job rows = {0};
+    bool spared = x != NULL;
+    for (size_t i = 0; spared && i < a->files.n; i++)
+        spared = output_spares(a->out, a->files.v[i], e);
+    if (!spared || !may_write(x, a, e) || !trace_open(a->files.v, a->files.n, to, &t, e))
         return false;
-    bool ok = export_open(&rows, &t, e) && write_file(x, &rows, a->out, e);
+    bool ok = trace_spares(&t, a->out, e) && export_open(&rows, &t, e) && write_file(x, &rows, a->out, e);
     if (ok)
         say_bad(&t, a->quiet);
     export_close(&rows);

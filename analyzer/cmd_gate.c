@@ -1,6 +1,7 @@
 /* cmd_gate.c - cpscope gate FILE... [--rules FILE] [--baseline FILE] [--update-baseline FILE] [--aa] [--git BASE] */
 #include "analyzer/cmd.h"
 #include "analyzer/gatecmd.h"
+#include "analyzer/progress.h"
 #include "schemas/arena.h"
 
 #include <stddef.h>
@@ -29,8 +30,11 @@ static enum status run(int argc, char **argv, struct err *e)
     struct arena arena = {0};
     enum status status = STATUS_OK;
     const struct opt_group groups[] = {
-        {opts, &a, NULL}, {gate_opt_rows, &g, "Rules:"}, {trace_opt_rows, &to, "What is looked at:"}, {output_opt_rows, &oo, "Output:"}, {0}};
-    if (opt_parse(argc, argv, groups, doc, &arena, e))
+        {opts, &a, NULL}, {gate_opt_rows, &g, "Rules:"}, {trace_opt_rows, &to, "What is looked at:"}, {output_gate_rows, &oo, "Output:"}, {0}};
+    bool ok = opt_parse(argc, argv, groups, doc, &arena, e);
+    progress_enable(!oo.quiet && !oo.no_progress);
+    to.quiet = oo.quiet;
+    if (ok)
         status = gate_files(a.files.v, a.files.n, &g, &to, &oo, e);
     arena_free(&arena);
     return e->kind ? err_status(e) : status;

@@ -6,6 +6,7 @@
 #include "analyzer/cmd.h"
 #include "analyzer/import.h"
 #include "analyzer/merge.h"
+#include "analyzer/output.h"
 #include "analyzer/paths.h"
 #include "analyzer/progress.h"
 #include "schemas/opt.h"
@@ -16,13 +17,15 @@
 struct args {
     struct opt_list files;
     const char *out;
-    bool force;
+    bool force, quiet, no_progress;
 };
 
 static const struct opt opts[] = {
     {OPT_ARGS, "FILE", offsetof(struct args, files)},
     {OPT_TEXT, "output", offsetof(struct args, out), "the trace file to write", "OUT", 'o'},
     {OPT_FLAG, "force", offsetof(struct args, force), "replace OUT when it exists"},
+    {OPT_FLAG, "quiet", offsetof(struct args, quiet), "nothing on standard error but errors", NULL, 'q'},
+    {OPT_FLAG, "no-progress", offsetof(struct args, no_progress), "no progress on standard error"},
     {0},
 };
 
@@ -34,9 +37,9 @@ static const char doc[] = "Turn foreign traces into a trace file of cpscope. Sev
                           "  cpscope import rank*.json.gz -o job.sqlite\n\n"
                           "Importing is optional: every command takes foreign files directly.";
 
-static bool one(const char *path, struct tracedata *d, struct err *e)
+static bool one(const char *path, bool quiet, struct tracedata *d, struct err *e)
 {
-    return tracefile_is(path) ? tracefile_load(path, d, e) : import_file(path, d, e);
+    return tracefile_is(path) ? tracefile_load(path, d, e) : import_file(path, quiet, d, e);
 }
 
 struct ranks_taken {
@@ -64,7 +67,7 @@ static bool claim_ranks(const struct tracedata *d, const struct paths *files, si
     return taken->n > before || fail(e, ERR_UNDECIDED, "%s: does not say which rank it is; only files that do can be put together", files->v[i]);
 }
 
-static bool several(const struct paths *files, struct tracedata *d, struct err *e)
+static bool several(const struct paths *files, bool quiet, struct tracedata *d, struct err *e)
 {
     struct ranks_taken taken = {0};
     struct merge m = {.to = d};
@@ -72,7 +75,7 @@ static bool several(const struct paths *files, struct tracedata *d, struct err *
     for (size_t i = 0; i < files->n && ok; i++) {
         struct tracedata from;
         tracedata_init(&from);
-        ok = import_open(files->v[i], &from, e) && claim_ranks(&from, files, i, &taken, e) && merge_add(&m, &from, e);
+        ok = import_open(files->v[i], quiet, &from, e) && claim_ranks(&from, files, i, &taken, e) && merge_add(&m, &from, e);
         tracedata_free(&from);
     }
     merge_end(&m);
@@ -85,13 +88,16 @@ static bool import(const struct args *a, struct arena *arena, struct err *e)
     struct tracedata d;
     struct paths files = {0};
     tracedata_init(&d);
-    struct tracefile *out = tracefile_create(a->out, a->force, e);
-    bool ok = out && paths_expand(&files, arena, a->files.v, a->files.n, e);
+    bool ok = paths_expand(&files, arena, a->files.v, a->files.n, e);
+    for (size_t i = 0; ok && i < files.n; i++)
+        ok = output_spares(a->out, files.v[i], e);
+    struct tracefile *out = ok ? tracefile_create(a->out, a->force, e) : NULL;
+    ok = out != NULL;
     if (ok) {
         struct tracefile_behind *behind = tracefile_behind(out);
         d.spill = tracefile_append_behind;
         d.spill_ctx = behind;
-        ok = files.n == 1 ? one(files.v[0], &d, e) : several(&files, &d, e);
+        ok = files.n == 1 ? one(files.v[0], a->quiet, &d, e) : several(&files, a->quiet, &d, e);
         ok = tracefile_behind_end(behind, e) && ok;
     }
     progress_end();
@@ -112,6 +118,7 @@ static enum status run(int argc, char **argv, struct err *e)
     bool ok = opt_parse(argc, argv, groups, doc, &arena, e);
     if (ok && !a.out)
         ok = fail(e, ERR_USAGE, "-o OUT is missing: the trace file to write");
+    progress_enable(!a.quiet && !a.no_progress);
     ok = ok && import(&a, &arena, e);
     arena_free(&arena);
     return ok ? STATUS_OK : err_status(e);

@@ -162,7 +162,7 @@ static bool show(const struct args *args, const struct output_opts *oo, struct e
     struct table t;
     tracedata_init(&d);
     table_init(&t, "info", "What the trace says of itself", columns);
-    bool ok = import_open(args->file, &d, e);
+    bool ok = output_spares(oo->path, args->file, e) && import_open(args->file, oo->quiet, &d, e);
     if (ok) {
         say_all(&d, &t);
         ok = output_table(&t, NULL, oo, e);

@@ -151,8 +151,8 @@ static bool draw_files(const struct kind *k, const struct args *a, const struct 
     if (a->baseline)
         return fail(e, ERR_USAGE, "%s takes all its runs as files: leave out --baseline", k->name);
     for (size_t i = 0; i < a->files.n; i++)
-        if (strcmp(a->files.v[i], a->path) == 0)
-            return fail(e, ERR_USAGE, "%s is an input: say another -o", a->path);
+        if (!output_spares(a->path, a->files.v[i], e))
+            return false;
     return k->draw_files(a, to, f, arena, &plot, e) && write_plot(&plot, a->path, e);
 }
 

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const struct importer *choose(const struct input *in)
 {
@@ -82,28 +81,27 @@ static bool read_foreign(const char *path, struct tracedata *d, struct err *e)
     return ok;
 }
 
-bool import_file(const char *path, struct tracedata *d, struct err *e)
+bool import_file(const char *path, bool quiet, struct tracedata *d, struct err *e)
 {
     size_t losses = d->nloss;
     bool ok = read_foreign(path, d, e);
-    if (ok)
+    if (ok && !quiet)
         import_warn(path, d, losses);
     return ok;
 }
 
 bool import_open_part(const char *path, unsigned spared, int threads, struct tracedata *d, bool *foreign, struct err *e)
 {
-    struct stat st;
-    if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
-        return fail(e, ERR_FAIL, "%s: a pipe, and a trace is read more than once: write it to a file first", path);
+    if (!input_is_file(path, e))
+        return false;
     *foreign = !tracefile_is(path);
     return *foreign ? read_foreign(path, d, e) : tracefile_load_some(path, SIDE_ALL & ~spared, threads, d, e);
 }
 
-bool import_open(const char *path, struct tracedata *d, struct err *e)
+bool import_open(const char *path, bool quiet, struct tracedata *d, struct err *e)
 {
     bool foreign = false, ok = import_open_part(path, 0, 0, d, &foreign, e);
-    if (ok && foreign)
+    if (ok && foreign && !quiet)
         import_warn(path, d, 0);
     return ok;
 }

@@ -30,16 +30,16 @@ struct importer {
 extern const struct importer *const importers[]; /* ends with NULL; made from file names */
 
 /* The trace at PATH, ours or foreign, into *d (initialised by the caller; empty when the file is ours). What was lost on
- * the way is in d->loss and, for a foreign file, in one warning line on stderr. False: not a trace (nothing is said on
+ * the way is in d->loss and, for a foreign file and not `quiet`, in one warning line on stderr. False: not a trace (nothing is said on
  * stderr, *d is to be freed). Nothing is written beside PATH. */
-bool import_open(const char *path, struct tracedata *d, struct err *e);
+bool import_open(const char *path, bool quiet, struct tracedata *d, struct err *e);
 
 /* For several files at once: without the side tables that are spared (bits of tracefile.h) where that is cheaper, by at
  * most `threads` threads (0: as many as there are cores), and for a foreign file import_warn(path, d, 0) is the caller's. */
 bool import_open_part(const char *path, unsigned spared, int threads, struct tracedata *d, bool *foreign, struct err *e);
 
 /* Foreign files only: like import_open, but through d->spill when it is set. */
-bool import_file(const char *path, struct tracedata *d, struct err *e);
+bool import_file(const char *path, bool quiet, struct tracedata *d, struct err *e);
 
 /* The one line about what is missing since loss row `from`; nothing when nothing is. */
 void import_warn(const char *path, const struct tracedata *d, size_t from);

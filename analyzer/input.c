@@ -163,6 +163,13 @@ static bool read_head(struct input *in, struct err *e)
     return true;
 }
 
+bool input_is_file(const char *path, struct err *e)
+{
+    struct stat st;
+    bool stream = stat(path, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode));
+    return !stream || fail(e, ERR_FAIL, "%s: a pipe, and a trace is read more than once: write it to a file first", path);
+}
+
 static bool open_raw(struct unpacker *u, const char *path, struct err *e)
 {
     struct stat st;

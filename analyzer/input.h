@@ -18,6 +18,9 @@ struct input {
     struct unpacker *u;
 };
 
+/* False: a pipe or a socket, which can be read once only, and a trace is looked at before it is read. ERR_FAIL. */
+bool input_is_file(const char *path, struct err *e);
+
 bool input_open(struct input *in, const char *path, struct err *e);
 
 /* Fills buf with up to n bytes, as many as there are; *got 0 at the end. False: the file cannot be read. */

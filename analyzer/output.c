@@ -12,20 +12,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const struct opt output_opt_rows[] = {
-    {OPT_TEXT, "format", offsetof(struct output_opts, format), "text (default), csv, json, markdown, html (gate also junit, sarif, github)", "NAME",
-     'f'},
-    {OPT_TEXT, "output", offsetof(struct output_opts, path), "write to FILE instead of standard output", "FILE", 'o'},
-    {OPT_FLAG, "across-ranks", offsetof(struct output_opts, across_ranks),
-     "minimum, median, maximum and the worst rank instead of a row per rank (text does this by itself over 4 ranks)"},
-    {OPT_INT, "top", offsetof(struct output_opts, top), "only the first N rows", "N"},
-    {OPT_TEXT, "sort", offsetof(struct output_opts, sort), "order by a column: numbers down, text up", "COLUMN"},
-    {OPT_TEXT, "filter", offsetof(struct output_opts, filter), "only rows with a text that matches", "RE"},
-    {OPT_FLAG, "quiet", offsetof(struct output_opts, quiet), "nothing on standard error but errors", NULL, 'q'},
-    {OPT_FLAG, "no-progress", offsetof(struct output_opts, no_progress), "no progress on standard error"},
-    {OPT_TEXT, "color", offsetof(struct output_opts, color), "colours in text: auto (default), always, never", "WHEN"},
-    {0},
-};
+/* How tables are shown; of the formats some are for verdicts only. */
+#define OUTPUT_ROWS(formats)                                                                                                                         \
+    {OPT_TEXT, "format", offsetof(struct output_opts, format), formats, "NAME", 'f'},                                                                \
+        {OPT_TEXT, "output", offsetof(struct output_opts, path), "write to FILE instead of standard output", "FILE", 'o'},                           \
+        {OPT_FLAG, "across-ranks", offsetof(struct output_opts, across_ranks),                                                                       \
+         "minimum, median, maximum and the worst rank instead of a row per rank (text does this by itself over 4 ranks)"},                           \
+        {OPT_COUNT, "top", offsetof(struct output_opts, top), "only the first N rows", "N"},                                                         \
+        {OPT_TEXT, "sort", offsetof(struct output_opts, sort), "order by a column: numbers down, text up", "COLUMN"},                                \
+        {OPT_TEXT, "filter", offsetof(struct output_opts, filter), "only rows with a text that matches", "RE"},                                      \
+        {OPT_FLAG, "quiet", offsetof(struct output_opts, quiet), "nothing on standard error but errors", NULL, 'q'},                                 \
+        {OPT_FLAG, "no-progress", offsetof(struct output_opts, no_progress), "no progress on standard error"},                                       \
+    {                                                                                                                                                \
+        OPT_TEXT, "color", offsetof(struct output_opts, color), "colours in text: auto (default), always, never", "WHEN"                             \
+    }
+
+const struct opt output_opt_rows[] = {OUTPUT_ROWS("text (default), csv, json, markdown, html"), {0}};
+const struct opt output_gate_rows[] = {OUTPUT_ROWS("text (default), csv, json, markdown, html, junit, sarif, github"), {0}};
 
 bool output_open(struct output *o, const char *path, struct err *e)
 {
@@ -62,6 +65,22 @@ bool output_close(struct output *o, bool keep, struct err *e)
     free(o->tmp);
     *o = (struct output){0};
     return ok;
+}
+
+bool output_spares(const char *path, const char *input, struct err *e)
+{
+    struct stat out, in;
+    struct arena a = {0};
+    bool there = path && stat(path, &out) == 0, same = false;
+    for (char *p = arena_strdup(&a, input), *slash; there && !same; *slash = '\0') {
+        bool found = stat(p, &in) == 0;
+        same = found && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+        slash = strrchr(p, '/');
+        if (found || errno != ENOTDIR || !slash)
+            break;
+    }
+    arena_free(&a);
+    return !same || fail(e, ERR_USAGE, "-o %s: is the trace that is read; give another name", path);
 }
 
 static bool filter(struct table *t, const char *text, struct err *e)
@@ -136,8 +155,6 @@ static bool put_together(const struct table *t, const struct output_opts *o)
 
 bool output_table(struct table *t, const char *worst, const struct output_opts *o, struct err *e)
 {
-    if (o->top < 0)
-        return fail(e, ERR_USAGE, "--top %lld: not a number of rows", (long long)o->top);
     if ((o->sort && !sort(t, o->sort, e)) || (o->filter && !filter(t, o->filter, e)))
         return false;
     if (put_together(t, o)) {

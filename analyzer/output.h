@@ -11,7 +11,8 @@ struct output_opts {
     int64_t top; /* 0: all */
     bool across_ranks, quiet, no_progress;
 };
-extern const struct opt output_opt_rows[]; /* into a struct output_opts */
+extern const struct opt output_opt_rows[];  /* into a struct output_opts */
+extern const struct opt output_gate_rows[]; /* the same for verdicts, which have more formats */
 
 /* A file that appears whole or not at all; path NULL: stdout, which main() checks. A device or a pipe is written to as it is. */
 struct output {
@@ -21,6 +22,8 @@ struct output {
 };
 bool output_open(struct output *o, const char *path, struct err *e);
 bool output_close(struct output *o, bool keep, struct err *e); /* keep false: nothing is left */
+/* False: `path` (NULL: stdout) is the file that `input` names, or the archive that it is a member of. ERR_USAGE. */
+bool output_spares(const char *path, const char *input, struct err *e);
 
 /* Sorts, filters and cuts as asked, puts ranks together (--across-ranks; text does so over 4 ranks), then prints. `worst`
  * as in struct table_desc, may be NULL. Rows of *t are reordered and cut; the caller still frees it. */

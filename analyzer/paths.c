@@ -103,7 +103,7 @@ bool paths_expand(struct paths *p, struct arena *a, const char *const *given, si
             ok = add_folder(p, a, given[i], e);
         else if (tar_is(given[i]))
             ok = add_archive(p, a, given[i], e);
-        else
+        else if ((ok = input_is_file(given[i], e)))
             ARRAY_PUSH(p->v, p->n, p->cap, arena_strdup(a, given[i]));
     }
     return ok;

@@ -110,7 +110,7 @@ static bool join(struct reducing *x, struct table *out, struct trace *t, struct 
         struct slot *s = &x->slots[i];
         if (s->err.kind)
             return fail(e, s->err.kind, "%s", s->err.msg);
-        if (s->foreign)
+        if (s->foreign && !x->o->quiet)
             import_warn(x->p->v[i], &s->g.husk.files[0].d, 0);
         add_husk(t, &s->g.husk, &cap);
     }

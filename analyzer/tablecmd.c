@@ -44,6 +44,7 @@ enum status table_main(const struct table_desc *d, int argc, char **argv, struct
     const char *doc = arena_printf(&a, "%s.\v%s", d->title, d->what ? d->what : "");
     if (opt_parse(argc, argv, groups, doc, &a, e)) {
         progress_enable(!oo.quiet && !oo.no_progress);
+        to.quiet = oo.quiet;
         to.spared = to.range ? d->spares & ~(unsigned)SIDE_RANGE : d->spares;
         show(d, &files, &to, d->args_size ? args : NULL, &oo, e);
     }

@@ -1,13 +1,13 @@
 /* trace.c - opening a trace: the order of its parts, and what tables ask of it. */
+#include "analyzer/output.h"
 #include "analyzer/trace_build.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 const struct opt trace_opt_rows[] = {
-    {OPT_INT, "rank", offsetof(struct trace_opts, rank), "only events of this rank", "N"},
-    {OPT_INT, "device", offsetof(struct trace_opts, device), "only device rows of this device", "N"},
+    {OPT_COUNT, "rank", offsetof(struct trace_opts, rank), "only events of this rank", "N"},
+    {OPT_COUNT, "device", offsetof(struct trace_opts, device), "only device rows of this device", "N"},
     {OPT_TEXT, "step", offsetof(struct trace_opts, step), "only this step, or steps A to B", "N|A:B"},
     {OPT_TEXT, "range", offsetof(struct trace_opts, range), "only what happened in, or was launched from, ranges whose path matches", "RE"},
     {OPT_TIME, "from", offsetof(struct trace_opts, from), "only events after this time since the trace's start, such as 12.5ms", "T"},
@@ -50,13 +50,6 @@ static bool parse_steps(struct build *b, const char *text, struct err *e)
     if (!ok || *end || b->step_from < 0 || b->step_to < b->step_from)
         return fail(e, ERR_USAGE, "--step %s: not a step number N nor a span A:B", text);
     return true;
-}
-
-static bool check_numbers(const struct trace_opts *o, struct err *e)
-{
-    if (o->rank < -1)
-        return fail(e, ERR_USAGE, "--rank %lld: ranks count from 0", (long long)o->rank);
-    return o->device >= -1 || fail(e, ERR_USAGE, "--device %lld: devices count from 0", (long long)o->device);
 }
 
 static bool lacks_rows(const struct trace *t, struct err *e)
@@ -131,7 +124,7 @@ static bool build(struct build *b, const char *const *paths, size_t n, struct er
     const struct trace_opts *o = &b->t->opts;
     regex_t range, marker;
     b->patterns = patterns_open(o->patterns, e);
-    bool ok = e->kind == ERR_NONE && check_numbers(o, e) && parse_steps(b, o->step, e) && compile(&range, &b->range, "range", o->range, e) &&
+    bool ok = e->kind == ERR_NONE && parse_steps(b, o->step, e) && compile(&range, &b->range, "range", o->range, e) &&
               compile(&marker, &b->marker, "step-marker", o->step_marker, e) && load_files(b->t, paths, n, e) && lanes_build(b, e);
     if (ok) {
         runs_number(b->t);
@@ -185,12 +178,10 @@ bool trace_again(const struct trace *t, const struct trace_opts *o, struct trace
 
 bool trace_spares(const struct trace *t, const char *path, struct err *e)
 {
-    struct stat out, in;
-    bool there = path && stat(path, &out) == 0;
-    for (size_t i = 0; there && i < t->nfiles; i++)
-        if (stat(t->files[i].path, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            return fail(e, ERR_USAGE, "-o %s: is the trace that is read; give another name", path);
-    return true;
+    bool ok = true;
+    for (size_t i = 0; ok && i < t->nfiles; i++)
+        ok = output_spares(path, t->files[i].path, e);
+    return ok;
 }
 
 const char *trace_string(const struct trace_file *f, uint32_t id)

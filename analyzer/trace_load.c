@@ -89,7 +89,7 @@ static bool report(const struct loading *l, struct err *e)
     for (size_t i = 0; i < l->t->nfiles; i++) {
         if (l->errs[i].kind)
             return fail(e, l->errs[i].kind, "%s", l->errs[i].msg);
-        if (l->t->files[i].foreign && !l->t->opts.one_of_many)
+        if (l->t->files[i].foreign && !l->t->opts.one_of_many && !l->t->opts.quiet)
             import_warn(l->t->files[i].path, &l->t->files[i].d, 0);
     }
     return true;

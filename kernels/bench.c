@@ -50,7 +50,7 @@ int main(int argc, char **argv)
     setlocale(LC_ALL, "C");
     const char *first = argc > 1 ? argv[1] : NULL;
     if (first && !strcmp(first, "--version"))
-        printf("%s\n", CPSCOPE_VERSION);
+        printf("cpbench %s\n", CPSCOPE_VERSION);
     else if (first && (!strcmp(first, "--help") || !strcmp(first, "help")))
         usage(stdout);
     else {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_KEY = 0x1000, KEY_VERSION = 0x0fff };
+enum { FIRST_KEY = 0x1000, KEY_VERSION = 0x0fff, KEY_USAGE = 0x0ffe, KEY_HELP = '?' };
 
 struct parse {
     const struct opt_group *groups;
@@ -109,6 +109,9 @@ static error_t store(struct parse *p, const struct opt *o, void *into, char *val
     case OPT_INT:
         ok = opt_int(value, at);
         break;
+    case OPT_COUNT:
+        ok = opt_int(value, at) && *(int64_t *)at >= 0;
+        break;
     case OPT_REAL:
         *(double *)at = strtod(value, &end);
         ok = end != value && !*end;
@@ -124,7 +127,9 @@ static error_t store(struct parse *p, const struct opt *o, void *into, char *val
     }
     if (!ok)
         fail(p->e, ERR_USAGE, "--%s %s: not %s", o->name, value,
-             o->type == OPT_TIME ? "a time with a unit (ns us ms s m h), such as 12.5ms" : "a number");
+             o->type == OPT_TIME    ? "a time with a unit (ns us ms s m h), such as 12.5ms"
+             : o->type == OPT_COUNT ? "a number of 0 or more"
+                                    : "a number");
     return ok ? 0 : EINVAL;
 }
 
@@ -168,28 +173,41 @@ static error_t on_end(struct parse *p, struct argp_state *state)
     return 0;
 }
 
+/* What was asked for instead of a run: a full disk is not a success here either. */
+static void tell(int key, const struct parse *p, struct argp_state *state)
+{
+    if (key == KEY_VERSION)
+        printf("%.*s %s\n", (int)strcspn(p->command, " "), p->command, CPSCOPE_VERSION);
+    else
+        argp_state_help(state, stdout, key == KEY_USAGE ? ARGP_HELP_USAGE : ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC);
+    if (!fflush(stdout) && !ferror(stdout))
+        exit(STATUS_OK);
+    fprintf(stderr, "%s: cannot write standard output\n", p->command);
+    exit(STATUS_FAIL);
+}
+
+/* The row that argp knows by `key`: its letter, or FIRST_KEY and its number. */
+static const struct opt *row_of(const struct parse *p, int key, void **into)
+{
+    if (key >= FIRST_KEY)
+        return row_at(p->groups, (size_t)(key - FIRST_KEY), into);
+    const struct opt *o = NULL;
+    for (size_t i = 0; key > 0 && key < 256 && (o = row_at(p->groups, i, into)) && o->letter != key; i++)
+        ;
+    return o;
+}
+
 static error_t on_key(int key, char *arg, struct argp_state *state)
 {
     struct parse *p = state->input;
-    if (key == KEY_VERSION) {
-        printf("%s\n", CPSCOPE_VERSION);
-        exit(0);
-    }
+    void *into;
+    if (key == KEY_VERSION || key == KEY_USAGE || key == KEY_HELP)
+        tell(key, p, state);
     if (key == ARGP_KEY_ARG)
         return on_arg(p, arg, state);
     if (key == ARGP_KEY_END)
         return on_end(p, state);
-    void *into;
-    const struct opt *o = NULL;
-    if (key >= FIRST_KEY && key < FIRST_KEY + 1024)
-        o = row_at(p->groups, (size_t)(key - FIRST_KEY), &into);
-    for (size_t i = 0; !o && key > 0 && key < 256; i++) {
-        const struct opt *r = row_at(p->groups, i, &into);
-        if (!r)
-            break;
-        if (r->letter == key)
-            o = r;
-    }
+    const struct opt *o = key < ARGP_KEY_END ? row_of(p, key, &into) : NULL;
     return o ? store(p, o, into, arg) : ARGP_ERR_UNKNOWN;
 }
 
@@ -200,7 +218,7 @@ static struct argp_option *argp_rows(const struct opt_group *groups, struct aren
     for (const struct opt_group *g = groups; g->rows; g++, n++)
         for (const struct opt *o = g->rows; o->type; o++)
             n++;
-    struct argp_option *v = arena_array(a, struct argp_option, n + 2), *p = v;
+    struct argp_option *v = arena_array(a, struct argp_option, n + 4), *p = v;
     int number = 0, group = 0;
     for (const struct opt_group *g = groups; g->rows; g++) {
         group++;
@@ -214,6 +232,8 @@ static struct argp_option *argp_rows(const struct opt_group *groups, struct aren
             number++;
         }
     }
+    *p++ = (struct argp_option){"help", KEY_HELP, NULL, 0, "give this help list", -1};
+    *p++ = (struct argp_option){"usage", KEY_USAGE, NULL, 0, "give a short usage message", -1};
     *p = (struct argp_option){"version", KEY_VERSION, NULL, 0, "print the version", -1};
     return v;
 }
@@ -245,7 +265,7 @@ bool opt_parse(int argc, char **argv, const struct opt_group *groups, const char
     struct parse p = {.groups = groups, .arena = a, .e = e, .command = argv[0]};
     struct argp argp = {argp_rows(groups, a), on_key, args_doc(groups, a), doc, NULL, NULL, NULL};
     argp_err_exit_status = STATUS_USAGE;
-    unsigned flags = has_rest(groups) ? ARGP_IN_ORDER : 0;
+    unsigned flags = ARGP_NO_HELP | (has_rest(groups) ? ARGP_IN_ORDER : 0);
     error_t rc = argp_parse(&argp, argc, argv, flags, NULL, &p);
     if (rc && e->kind == ERR_NONE)
         fail(e, ERR_USAGE, "%s: %s", argv[0], strerror(rc));

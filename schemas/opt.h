@@ -17,6 +17,7 @@ enum opt_type {
     OPT_END,
     OPT_TEXT,         /* const char * */
     OPT_INT,          /* int64_t */
+    OPT_COUNT,        /* int64_t, 0 or more */
     OPT_REAL,         /* double */
     OPT_FLAG,         /* bool, set to true */
     OPT_TIME,         /* int64_t ns; "12.5ms", "3us", "2s"; a bare number other than 0 is refused */
@@ -52,8 +53,9 @@ struct opt_group {
 struct arena;
 
 /* Parses argv[1..]; argv[0] is how messages name the command ("cpscope summary"). `groups` ends with {0}. `doc` is the
- * help text: usage purpose before '\v', notes and examples after it. --help prints and ends the program with 0, a wrong
- * option prints one line and a hint and ends it with 2; --version prints `version`. false: a value is wrong (ERR_USAGE). */
+ * help text: usage purpose before '\v', notes and examples after it. --help, --usage and --version print and end the program
+ * with 0 (3 when standard output cannot be written), a wrong option prints one line and a hint and ends it with 2. false: a
+ * value is wrong (ERR_USAGE). */
 bool opt_parse(int argc, char **argv, const struct opt_group *groups, const char *doc, struct arena *a, struct err *e);
 
 /* "12.5ms" and the like as integer ns, exactly (no floating point). Units ns us ms s m h. */

@@ -70,7 +70,7 @@ static inline bool fuzz_memory(const char *path)
     struct tracedata d;
     struct err e = {0};
     tracedata_init(&d);
-    bool ok = import_open(path, &d, &e);
+    bool ok = import_open(path, false, &d, &e);
     holds_reason(ok, &e, path);
     if (ok)
         holds_together(&d);
@@ -90,7 +90,7 @@ static inline void fuzz_file(const char *path, const char *out)
     struct tracefile *f = tracefile_create(out, false, &e);
     d.spill = tracefile_append;
     d.spill_ctx = f;
-    bool ok = f && import_file(path, &d, &e);
+    bool ok = f && import_file(path, false, &d, &e);
     if (ok)
         ok = tracefile_finish(f, &d, &e);
     else

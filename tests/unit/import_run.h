@@ -26,7 +26,7 @@ static inline bool import_quietly(const char *path, struct tracedata *d, struct 
 {
     int old = import_hush();
     tracedata_init(d);
-    bool ok = import_open(path, d, e);
+    bool ok = import_open(path, false, d, e);
     import_unhush(old);
     return ok;
 }

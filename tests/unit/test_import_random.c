@@ -232,7 +232,7 @@ TEST(streamed_to_a_file_equals_memory)
         struct tracefile *f = tracefile_create("import.db", true, &e);
         out.spill = tracefile_append;
         out.spill_ctx = f;
-        assert_ok(f && import_file("import.in", &out, &e) && tracefile_finish(f, &out, &e), &e);
+        assert_ok(f && import_file("import.in", true, &out, &e) && tracefile_finish(f, &out, &e), &e);
         tracedata_init(&back);
         assert_ok(tracefile_load("import.db", &back, &e), &e);
         assert_int_equal(back.n, mem.n);
