@@ -134,5 +134,7 @@ bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_
     const char *verdict_text = got->fail ? "FAIL" : got->undecided ? "UNDECIDED" : "PASS";
     table_note(out, "%s: %zu failing, %zu undecided, %zu passing; %zu run%s; window: %s", verdict_text, got->fail, got->undecided, got->pass, runs->n,
                runs->n == 1 ? "" : "s", trace_window_text(&runs->v[0].t, &out->arena));
+    if (j.units.whole)
+        table_note(out, "no steps were found: counts are of the whole window, so two windows must hold the same work");
     return true;
 }
