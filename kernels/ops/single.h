@@ -18,6 +18,7 @@
  *   ROW_EACH(i, n) statement   i = 0 .. n-1, any order        row_dot(x, y, n), row_sum(x, n)   in double, on every lane
  *   if (ROW_ONCE) statement    by one lane                    ROW_SYNC                          what was written is seen by all
  *   row_copy(to, from, n)      n floats, not overlapping      row_total(x)                      the lanes' x summed (double, int64)
+ *   row_largest(x)            the largest of the lanes' x
  * A sum has a fixed order on each of the two, not the same one: results agree to rounding.
  */
 #pragma once
@@ -48,6 +49,7 @@
 #define row_dot dot_f
 #define row_sum sum_f
 #define row_total(X) (X)
+#define row_largest(X) (X)
 
 HOT_INLINE void row_copy(float *to, const float *from, int64_t n)
 {
@@ -105,6 +107,14 @@ template <typename NUMBER> static __device__ __forceinline__ NUMBER row_total(NU
 {
     for (int other = SINGLE_WARP / 2; other > 0; other /= 2)
         x += __shfl_xor_sync(0xffffffffu, x, other);
+    return x;
+}
+
+/* The largest over the lanes, on every lane. */
+static __device__ __forceinline__ float row_largest(float x)
+{
+    for (int other = SINGLE_WARP / 2; other > 0; other /= 2)
+        x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, other));
     return x;
 }
 
