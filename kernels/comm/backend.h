@@ -22,6 +22,7 @@ struct collective {
     int64_t n;       /* elements: of one block; of the whole buffer for ALL_REDUCE; unused for ALL_TO_ALL_V */
     int64_t *splits; /* ALL_TO_ALL_V: size send lengths, then size receive lengths, in bytes; the backend frees it */
     int to, from;    /* SEND_RECV: ranks, -1 none */
+    enum dtype as;   /* what the floats of send hold already, and travel as; FP32: all as it lies. Lengths are of what lies */
 };
 
 struct comm_ops {
@@ -58,6 +59,7 @@ struct comm_world {
 struct comm {
     struct comm_world *world;
     const char *group;
+    enum dtype rows; /* see comm_set_rows() */
     struct comm_part part;
     int rank;                           /* in the part */
     int64_t sequence;                   /* of the next collective */
@@ -65,6 +67,8 @@ struct comm {
     void *impl;
 };
 
+/* How much of what lies in memory travels: 1, or a half. */
+double collective_share(const struct collective *x);
 /* The output of a collective that ended without data: zeros. */
 void collective_clear(const struct collective *x, int size);
 

@@ -193,37 +193,84 @@ static void enqueue(struct comm *c, struct stream *s, int64_t bytes_sent, struct
     c->world->backend->ops->enqueue(c, s, &a, &x);
 }
 
-void comm_all_gather(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes)
+/* Bytes that travel of bytes that lie. */
+static int64_t wire(enum dtype as, int64_t bytes)
 {
-    enqueue(c, s, comm_size(c) > 1 ? (int64_t)bytes : 0, (struct collective){COMM_ALL_GATHER, COMM_BYTE, send, recv, (int64_t)bytes, NULL});
+    return bytes / (int64_t)sizeof(float) * dtype_size(as) + bytes % (int64_t)sizeof(float);
 }
 
-void comm_all_to_all(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes)
+double collective_share(const struct collective *x)
 {
-    enqueue(c, s, (comm_size(c) - 1) * (int64_t)bytes, (struct collective){COMM_ALL_TO_ALL, COMM_BYTE, send, recv, (int64_t)bytes, NULL});
+    return (double)dtype_size(x->as) / sizeof(float);
 }
 
-void comm_all_to_all_v(struct comm *c, struct stream *s, const void *send, const int64_t *send_bytes, void *recv, const int64_t *recv_bytes)
+static void all_gather(struct comm *c, struct stream *s, enum dtype as, const void *send, void *recv, int64_t bytes)
+{
+    enqueue(c, s, comm_size(c) > 1 ? wire(as, bytes) : 0,
+            (struct collective){.function = COMM_ALL_GATHER, .send = send, .recv = recv, .n = bytes, .as = as});
+}
+
+static void all_to_all(struct comm *c, struct stream *s, enum dtype as, const void *send, void *recv, int64_t bytes)
+{
+    enqueue(c, s, (comm_size(c) - 1) * wire(as, bytes),
+            (struct collective){.function = COMM_ALL_TO_ALL, .send = send, .recv = recv, .n = bytes, .as = as});
+}
+
+/* x: send and recv; lengths in units of `unit` bytes. */
+static void all_to_all_v(struct comm *c, struct stream *s, struct collective x, const int64_t *send, const int64_t *recv, int64_t unit)
 {
     int size = comm_size(c);
-    int64_t *splits = malloc(2 * (size_t)size * sizeof *splits), sent = 0;
-    if (!splits)
-        dev_out_of_memory(stream_device(s), 2 * (size_t)size * sizeof *splits);
-    memcpy(splits, send_bytes, (size_t)size * sizeof *splits);
-    memcpy(splits + size, recv_bytes, (size_t)size * sizeof *splits);
-    for (int i = 0; i < size; i++)
-        sent += i == c->rank ? 0 : send_bytes[i];
-    enqueue(c, s, sent, (struct collective){COMM_ALL_TO_ALL_V, COMM_BYTE, send, recv, 0, splits});
+    int64_t sent = 0;
+    x.function = COMM_ALL_TO_ALL_V;
+    x.splits = malloc(2 * (size_t)size * sizeof *x.splits);
+    if (!x.splits)
+        dev_out_of_memory(stream_device(s), 2 * (size_t)size * sizeof *x.splits);
+    for (int i = 0; i < size; i++) {
+        x.splits[i] = send[i] * unit;
+        x.splits[size + i] = recv[i] * unit;
+        sent += i == c->rank ? 0 : x.splits[i];
+    }
+    enqueue(c, s, wire(x.as, sent), x);
 }
 
-void comm_reduce_scatter_f32(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n)
+static void reduce_scatter(struct comm *c, struct stream *s, enum dtype as, const float *send, float *recv, int64_t n)
 {
-    enqueue(c, s, (comm_size(c) - 1) * n * (int64_t)sizeof *recv, (struct collective){COMM_REDUCE_SCATTER, COMM_F32, send, recv, n, NULL});
+    enqueue(c, s, (comm_size(c) - 1) * n * dtype_size(as),
+            (struct collective){.function = COMM_REDUCE_SCATTER, .dtype = COMM_F32, .send = send, .recv = recv, .n = n, .as = as});
+}
+
+/* x: all but the function. */
+static void send_recv(struct comm *c, struct stream *s, struct collective x)
+{
+    x.function = COMM_SEND_RECV;
+    enqueue(c, s, x.to >= 0 && x.to != c->rank ? wire(x.as, x.n) : 0, x);
 }
 
 static int64_t ring_bytes(const struct comm *c, int64_t bytes)
 {
     return 2 * (comm_size(c) - 1) * bytes / comm_size(c);
+}
+
+/* ---- of bytes and floats ---- */
+
+void comm_all_gather(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes)
+{
+    all_gather(c, s, DTYPE_FP32, send, recv, (int64_t)bytes);
+}
+
+void comm_all_to_all(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes)
+{
+    all_to_all(c, s, DTYPE_FP32, send, recv, (int64_t)bytes);
+}
+
+void comm_all_to_all_v(struct comm *c, struct stream *s, const void *send, const int64_t *send_bytes, void *recv, const int64_t *recv_bytes)
+{
+    all_to_all_v(c, s, (struct collective){.send = send, .recv = recv}, send_bytes, recv_bytes, 1);
+}
+
+void comm_reduce_scatter_f32(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n)
+{
+    reduce_scatter(c, s, DTYPE_FP32, send, recv, n);
 }
 
 void comm_all_reduce_f32(struct comm *c, struct stream *s, float *buf, int64_t n)
@@ -238,7 +285,38 @@ void comm_all_reduce_f64(struct comm *c, struct stream *s, double *buf, int64_t 
 
 void comm_send_recv(struct comm *c, struct stream *s, const void *send, int to, void *recv, int from, size_t bytes)
 {
-    enqueue(
-        c, s, to >= 0 && to != c->rank ? (int64_t)bytes : 0,
-        (struct collective){.function = COMM_SEND_RECV, .dtype = COMM_BYTE, .send = send, .recv = recv, .n = (int64_t)bytes, .to = to, .from = from});
+    send_recv(c, s, (struct collective){.send = send, .recv = recv, .n = (int64_t)bytes, .to = to, .from = from});
+}
+
+/* ---- of rows ---- */
+
+void comm_set_rows(struct comm *c, enum dtype t)
+{
+    if (c)
+        c->rows = t;
+}
+
+void comm_all_gather_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n)
+{
+    all_gather(c, s, c->rows, send, recv, n * (int64_t)sizeof *send);
+}
+
+void comm_all_to_all_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n)
+{
+    all_to_all(c, s, c->rows, send, recv, n * (int64_t)sizeof *send);
+}
+
+void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, const int64_t *send_n, float *recv, const int64_t *recv_n)
+{
+    all_to_all_v(c, s, (struct collective){.send = send, .recv = recv, .as = c->rows}, send_n, recv_n, (int64_t)sizeof *send);
+}
+
+void comm_reduce_scatter_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n)
+{
+    reduce_scatter(c, s, c->rows, send, recv, n);
+}
+
+void comm_send_recv_rows(struct comm *c, struct stream *s, const float *send, int to, float *recv, int from, int64_t n)
+{
+    send_recv(c, s, (struct collective){.send = send, .recv = recv, .n = n * (int64_t)sizeof *send, .to = to, .from = from, .as = c->rows});
 }

@@ -11,6 +11,7 @@
  */
 #pragma once
 #include "kernels/device/device.h"
+#include "kernels/ops/round.h"
 
 struct comm;       /* one rank's handle on a group */
 struct comm_world; /* what the ranks of a process share: all ranks, or one of many processes' */
@@ -57,6 +58,14 @@ void comm_all_reduce_f64(struct comm *c, struct stream *s, double *buf, int64_t 
  * such half. Only the ranks named wait for each other, in the order of their calls. send and recv must not overlap.
  * Sent: bytes when there is a `to` other than me. */
 void comm_send_recv(struct comm *c, struct stream *s, const void *send, int to, void *recv, int from, size_t bytes);
+/* Rows of floats that hold values of the group's storage type (fp32 until it is set): they travel, and are counted, as that
+ * type, and come as floats again. Counts are of floats. reduce_scatter adds in float what has travelled. */
+void comm_set_rows(struct comm *c, enum dtype t); /* NULL is fine */
+void comm_all_gather_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
+void comm_all_to_all_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
+void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, const int64_t *send_n, float *recv, const int64_t *recv_n);
+void comm_reduce_scatter_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
+void comm_send_recv_rows(struct comm *c, struct stream *s, const float *send, int to, float *recv, int from, int64_t n);
 /* Host-side: returns when all ranks are here. No event; for start-up and shut-down only. */
 void comm_barrier(struct comm *c);
 

@@ -37,8 +37,8 @@ static bool start(struct comm_world *w, const struct mpi_module *m, struct err *
     w->local = 1;
     if (size == w->size)
         return true;
-    return fail(e, ERR_USAGE, "the run has %d ranks (--cp x --tp), the job %d process%s; start as many as ranks: mpirun -np %d", w->size, size,
-                size == 1 ? "" : "es", w->size);
+    return fail(e, ERR_USAGE, "the run has %d rank%s (--cp x --tp), the job %d process%s; start as many as ranks: mpirun -np %d", w->size,
+                w->size == 1 ? "" : "s", size, size == 1 ? "" : "es", w->size);
 }
 
 static bool world_open(struct comm_world *w, struct err *e)

@@ -66,7 +66,7 @@ static double transfer_ns(const struct task *t)
 {
     const struct collective *x = &t->x;
     struct comm_part p = t->c->part;
-    double element = x->dtype == COMM_F64 ? 8 : x->dtype == COMM_F32 ? 4 : 1, bytes = (double)x->n * element;
+    double element = x->dtype == COMM_F64 ? 8 : x->dtype == COMM_F32 ? 4 : 1, bytes = (double)x->n * element * collective_share(x);
     if (p.size == 1)
         return 0;
     switch (x->function) {

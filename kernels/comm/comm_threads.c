@@ -224,10 +224,30 @@ static bool collect(const struct member *m, const struct collective *x)
     return true;
 }
 
+/* Bytes of x->send. */
+static int64_t sent_bytes(const struct member *m, const struct collective *x)
+{
+    int64_t blocks = x->function == COMM_ALL_TO_ALL || x->function == COMM_REDUCE_SCATTER ? m->size : 1, n = x->n * blocks;
+    for (int r = 0; x->splits && r < m->size; r++)
+        n += x->splits[r];
+    return x->function == COMM_SEND_RECV && x->to < 0 ? 0 : x->dtype == COMM_F32 ? n * (int64_t)sizeof(float) : n;
+}
+
+/* Nothing is lost in a narrow transfer, here none: the values fit it. */
+static bool fits(const struct member *m, const struct collective *x)
+{
+    const float *v = x->send;
+    int64_t n = x->as == DTYPE_FP32 ? 0 : sent_bytes(m, x) / (int64_t)sizeof *v;
+    while (n > 0 && (dtype_round(x->as, v[n - 1]) == v[n - 1] || v[n - 1] != v[n - 1]))
+        n--;
+    return n == 0;
+}
+
 static void run(void *args)
 {
     struct task *t = args;
     struct member *m = t->member;
+    assert(fits(m, &t->x) && "rows hold values of the storage type");
     bool ok = t->x.function == COMM_SEND_RECV ? send_recv(m, &t->x) : collect(m, &t->x);
     if (!ok)
         collective_clear(&t->x, m->size);

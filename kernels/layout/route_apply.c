@@ -86,10 +86,10 @@ static void exchange(const struct step *w, struct comm *c, const float *send, co
     struct arena a = {0};
     int64_t *out = arena_array(&a, int64_t, w->blocks), *in = arena_array(&a, int64_t, w->blocks);
     for (int i = 0; i < w->blocks; i++) {
-        out[i] = send_split[i] * w->width * (int64_t)sizeof *send;
-        in[i] = recv_split[i] * w->width * (int64_t)sizeof *send;
+        out[i] = send_split[i] * w->width;
+        in[i] = recv_split[i] * w->width;
     }
-    comm_all_to_all_v(c, w->stream, send, out, recv, in);
+    comm_all_to_all_v_rows(c, w->stream, send, out, recv, in);
     arena_free(&a);
 }
 

@@ -110,6 +110,7 @@ static bool rank_main(int rank, void *ctx, struct err *e)
     r.stream = device_stream(r.device);
     if (s->cp > 1) {
         r.comm = comm_open(run->world, rank, "cp", e);
+        comm_set_rows(r.comm, s->dtype);
         grad = r.comm ? comm_open(run->world, rank, "grad", e) : NULL;
     }
     bool ok = (s->cp == 1 || grad) && batch_open(&batch, &r, &(struct batch_modes){run->c->mode, NULL}, &run->c->pack, e) && pass(run, &r, grad, e);

@@ -20,6 +20,7 @@ static void open_groups(struct model *m, struct comm_world *w, struct err *e)
     for (int i = 0; i < m->ngroups; i++) {
         struct comm_part part = {member / sizes[i] * sizes[i] * tp + m->number % tp, tp, sizes[i]};
         m->groups[i] = (struct cp_group){place_shape(m->config, sizes[i]), open_part(m, w, "cp", part, e)};
+        comm_set_rows(m->groups[i].comm, m->shape->dtype);
     }
 }
 
@@ -29,6 +30,7 @@ bool model_comms_open(struct model *m, struct comm_world *w, struct err *e)
     const struct comm_part neighbours = {m->number - tp_rank, 1, tp};
     open_groups(m, w, e);
     m->rank.tp = open_part(m, w, "tp", neighbours, e);
+    comm_set_rows(m->rank.tp, m->shape->dtype);
     m->all = open_part(m, w, "grad", (struct comm_part){0, 1, cp * tp}, e);
     m->same = tp == 1 ? m->all : open_part(m, w, "grad", (struct comm_part){tp_rank, tp, cp}, e);
     m->part = open_part(m, w, "grad", neighbours, e);

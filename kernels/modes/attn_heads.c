@@ -38,14 +38,14 @@ static void exchange(const struct trip *t, const float *send, float *recv)
     struct cp_rank *r = t->c->r;
     struct arena a = {0};
     int cp = r->shape->cp, first = r->rank / t->ranks * t->ranks;
-    int64_t bytes = block(t) * (int64_t)sizeof *send, *split = arena_array(&a, int64_t, cp);
+    int64_t n = block(t), *split = arena_array(&a, int64_t, cp);
     DEV_RANGE(r->device, RANGE_KV_EXCHANGE, -1);
     for (int i = 0; i < t->ranks; i++)
-        split[first + i] = bytes;
+        split[first + i] = n;
     if (t->ranks == cp)
-        comm_all_to_all(r->comm, r->stream, send, recv, (size_t)bytes);
+        comm_all_to_all_rows(r->comm, r->stream, send, recv, n);
     else
-        comm_all_to_all_v(r->comm, r->stream, send, split, recv, split);
+        comm_all_to_all_v_rows(r->comm, r->stream, send, split, recv, split);
     arena_free(&a);
 }
 
@@ -152,6 +152,15 @@ void attn_heads_forward(struct attn_core *c, int ranks, attn_heads_fn *inner)
     devpool_free(&pool);
 }
 
+/* Gradients travel as they are stored. */
+static void round_grads(const struct attn_core *h)
+{
+    enum dtype t = h->r->shape->dtype;
+    op_round(h->stream, t, h->dq, attn_q_size(h));
+    op_round(h->stream, t, h->dk, attn_k_size(h));
+    op_round(h->stream, t, h->dv, attn_v_size(h));
+}
+
 void attn_heads_backward(struct attn_core *c, int ranks, attn_heads_fn *inner)
 {
     if (ranks == 1) {
@@ -167,6 +176,7 @@ void attn_heads_backward(struct attn_core *c, int ranks, attn_heads_fn *inner)
     h.dk = attn_floats(c, attn_k_size(&h));
     h.dv = attn_floats(c, attn_v_size(&h));
     inner(&h);
+    round_grads(&h);
     from_heads(&q, h.dq, c->dq);
     from_heads(&k, h.dk, c->dk);
     from_heads(&v, h.dv, c->dv);
@@ -175,7 +185,7 @@ void attn_heads_backward(struct attn_core *c, int ranks, attn_heads_fn *inner)
 void attn_heads_exchange(const struct cp_shape *s, int ranks, int64_t times, struct expect *x)
 {
     int64_t row = s->qheads / ranks * (s->dqk + s->dv_attn) + attn_heads_kv(s->kvheads, ranks) * (s->dqk + s->dv_attn);
-    int64_t bytes = shape_rows(s) * row * (ranks - 1) * (int64_t)sizeof(float);
+    int64_t bytes = shape_rows(s) * row * (ranks - 1) * dtype_size(s->dtype);
     if (ranks > 1)
         expect_comm(x, ranks == s->cp ? "all_to_all" : "all_to_all_v", 4 * times, bytes * times);
 }

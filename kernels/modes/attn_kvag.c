@@ -10,7 +10,7 @@ static float *gather(const struct attn_core *c, const float *x, int64_t width)
     struct cp_rank *r = c->r;
     DEV_RANGE(r->device, RANGE_KV_EXCHANGE, -1);
     float *all = attn_floats(c, c->rows * r->shape->cp * width);
-    comm_all_gather(r->comm, r->stream, x, all, (size_t)(c->rows * width) * sizeof *x);
+    comm_all_gather_rows(r->comm, r->stream, x, all, c->rows * width);
     if (!c->meta->index)
         return all;
     float *picked = attn_floats(c, c->meta->plan.indices * width);
@@ -19,17 +19,18 @@ static float *gather(const struct attn_core *c, const float *x, int64_t width)
 }
 
 /* The way back: gradients of the rows used, summed where they belong, then over the ranks into dx. */
-static void scatter(const struct attn_core *c, const float *picked, float *dx, int64_t width)
+static void scatter(const struct attn_core *c, float *picked, float *dx, int64_t width)
 {
     struct cp_rank *r = c->r;
     DEV_RANGE(r->device, RANGE_KV_EXCHANGE, -1);
-    const float *all = picked;
+    float *all = picked;
     if (c->meta->index) {
         float *sums = attn_zeros(c, c->rows * r->shape->cp * width);
         rows_scatter_add(r->stream, sums, picked, c->meta->index, c->meta->plan.indices, width);
         all = sums;
     }
-    comm_reduce_scatter_f32(r->comm, r->stream, all, dx, c->rows * width);
+    op_round(r->stream, r->shape->dtype, all, c->rows * r->shape->cp * width);
+    comm_reduce_scatter_rows(r->comm, r->stream, all, dx, c->rows * width);
 }
 
 /* Rows of x in the order of the calls. */
@@ -138,7 +139,8 @@ void attn_kvag_backward(struct attn_core *c)
 
 void attn_kvag_exchange(const struct cp_shape *s, bool backward, int64_t times, struct expect *x)
 {
-    expect_comm(x, "all_gather", 2 * times, times * attn_kv_bytes(s));
+    int64_t bytes = attn_kv_floats(s) * dtype_size(s->dtype);
+    expect_comm(x, "all_gather", 2 * times, times * bytes);
     if (backward)
-        expect_comm(x, "reduce_scatter", 2 * times, times * (s->cp - 1) * attn_kv_bytes(s));
+        expect_comm(x, "reduce_scatter", 2 * times, times * (s->cp - 1) * bytes);
 }

@@ -160,9 +160,9 @@ bool attn_check(const struct attn_form *f, const struct cp_shape *s, struct err 
     return s->tokens % s->cp == 0 || fail(e, ERR_USAGE, "--tokens %" PRId64 " is not divisible by --cp %d", s->tokens, s->cp);
 }
 
-int64_t attn_kv_bytes(const struct cp_shape *s)
+int64_t attn_kv_floats(const struct cp_shape *s)
 {
-    return shape_rows(s) * s->kvheads * (s->dqk + s->dv_attn) * (int64_t)sizeof(float);
+    return shape_rows(s) * s->kvheads * (s->dqk + s->dv_attn);
 }
 
 /* Pairs and work of the rank over the micro-batches. */

@@ -36,8 +36,8 @@ bool attn_backward(struct cp_rank *r, const struct attn_form *f, const struct la
 bool attn_hoist(const struct attn_form *f, struct cp_rank *r, struct err *e);
 void attn_expect(const struct attn_form *f, const struct cp_shape *s, int rank, struct expect *x);
 
-/* Bytes of K and V of a rank's rows. */
-int64_t attn_kv_bytes(const struct cp_shape *s);
+/* Floats of K and V of a rank's rows. */
+int64_t attn_kv_floats(const struct cp_shape *s);
 
 /* A file mode_attn_NAME.c is its form and this. */
 #define ATTN_MODE(NAME, ID, LAYOUT, FORM, CHECK, WHAT)                                                                                               \

@@ -24,7 +24,15 @@ static void exchange(const struct walk *w, const float *send, int to, float *rec
 {
     struct cp_rank *r = w->c->r;
     DEV_RANGE(r->device, RANGE_KV_EXCHANGE, -1);
-    comm_send_recv(r->comm, r->stream, send, rank_of(w->ring, to), recv, rank_of(w->ring, from), (size_t)w->size * sizeof *send);
+    comm_send_recv_rows(r->comm, r->stream, send, rank_of(w->ring, to), recv, rank_of(w->ring, from), w->size);
+}
+
+/* Gradients on their way are sums: they stay float. */
+static void exchange_grad(const struct walk *w, int to, int from)
+{
+    struct cp_rank *r = w->c->r;
+    DEV_RANGE(r->device, RANGE_KV_EXCHANGE, -1);
+    comm_send_recv(r->comm, r->stream, w->grad, rank_of(w->ring, to), w->grad_next, rank_of(w->ring, from), (size_t)w->size * sizeof *w->grad);
 }
 
 static struct walk walk_of(struct attn_core *c, const struct attn_ring *ring)
@@ -131,7 +139,7 @@ static void hand_on(struct walk *w, int k)
     int from = ring_holder(g->n, g->window, last ? g->me : owner_at(w, k + 1), k);
     if (g->n == 1)
         return;
-    exchange(w, w->grad, to, w->grad_next, from);
+    exchange_grad(w, to, from);
     swap(&w->grad, &w->grad_next);
 }
 
@@ -156,8 +164,8 @@ void attn_ring_backward(struct attn_core *c, const struct attn_ring *ring)
     devpool_free(&pool);
 }
 
-void attn_ring_exchange(int n, int64_t bytes, bool backward, int64_t times, struct expect *x)
+void attn_ring_exchange(int n, int64_t floats, enum dtype t, bool backward, int64_t times, struct expect *x)
 {
-    int64_t hops = n > 1 ? (backward ? 2 * n - 1 : n - 1) : 0;
-    expect_comm(x, "send_recv", times * hops, times * hops * bytes);
+    int64_t blocks = n - 1, grads = backward && n > 1 ? n : 0;
+    expect_comm(x, "send_recv", times * (blocks + grads), times * floats * (blocks * dtype_size(t) + grads * (int64_t)sizeof(float)));
 }

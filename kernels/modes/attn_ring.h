@@ -18,5 +18,5 @@ struct attn_ring {
 /* c->rows may be any rows that are as many on all members. n = 1 exchanges nothing. */
 void attn_ring_forward(struct attn_core *c, const struct attn_ring *ring);
 void attn_ring_backward(struct attn_core *c, const struct attn_ring *ring);
-/* `bytes`: of K and V of a member's rows. */
-void attn_ring_exchange(int n, int64_t bytes, bool backward, int64_t times, struct expect *x);
+/* `floats`: of K and V of a member's rows, which travel as `t`; their gradients travel as floats. */
+void attn_ring_exchange(int n, int64_t floats, enum dtype t, bool backward, int64_t times, struct expect *x);

@@ -81,7 +81,7 @@ static void expect_direction(struct expect *x, const struct cp_shape *s, const s
     bool ok = route_plan(&a, p->cu, p->sequences + 1, s->cp, rank, source, target, &plan, &e);
     assert(ok); /* the shape was checked */
     (void)ok;
-    int64_t passes = s->recompute ? 2 : 1, row = width * (int64_t)sizeof(float);
+    int64_t passes = s->recompute ? 2 : 1, row = width * dtype_size(s->dtype);
     int64_t rows = passes * leaving(plan.send_split, s->cp, rank) + leaving(plan.recv_split, s->cp, rank);
     expect_comm(x, "all_to_all_v", s->layers * (passes + 1), s->layers * rows * row);
     if (s->route != ROUTE_NAIVE)

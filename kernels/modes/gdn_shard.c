@@ -15,10 +15,10 @@ static void shift(struct cp_rank *r, struct stream *s, const float *send, float 
     struct arena a = {0};
     int64_t *out = arena_array(&a, int64_t, r->shape->cp), *in = arena_array(&a, int64_t, r->shape->cp);
     if (to >= 0 && to < r->shape->cp)
-        out[to] = n * (int64_t)sizeof *send;
+        out[to] = n;
     if (from >= 0 && from < r->shape->cp)
-        in[from] = n * (int64_t)sizeof *send;
-    comm_all_to_all_v(r->comm, s, send, out, recv, in);
+        in[from] = n;
+    comm_all_to_all_v_rows(r->comm, s, send, out, recv, in);
     arena_free(&a);
 }
 
@@ -29,7 +29,7 @@ static const float *halo_of_previous(const struct gdn_links *links, struct cp_ra
         shift(r, c->stream, mine, all, n, r->rank + 1, r->rank - 1);
         return all;
     }
-    comm_all_gather(r->comm, c->stream, mine, all, (size_t)n * sizeof(float));
+    comm_all_gather_rows(r->comm, c->stream, mine, all, n);
     return all + (r->rank - 1) * n;
 }
 
@@ -55,13 +55,17 @@ static void exchange_halo_back(const struct gdn_links *links, struct cp_rank *r,
     int64_t rows = c->conv - 1, width = gdn_core_mix(c), n = rows * width;
     if (!rows)
         return;
+    op_round(c->stream, r->shape->dtype, b->d_halo, n);
     float *all = devpool_floats(b->pool, links->halo_to_next ? n : n * r->shape->cp), *next = links->halo_to_next ? all : all + (r->rank + 1) * n;
     if (links->halo_to_next)
         shift(r, c->stream, b->d_halo, all, n, r->rank - 1, r->rank + 1);
     else
-        comm_all_gather(r->comm, c->stream, b->d_halo, all, (size_t)n * sizeof(float));
-    if (r->rank + 1 < r->shape->cp)
-        rows_accumulate(c->stream, b->dproj + (c->tokens - rows) * gdn_core_in(c), gdn_core_in(c), next, width, rows, width);
+        comm_all_gather_rows(r->comm, c->stream, b->d_halo, all, n);
+    if (r->rank + 1 == r->shape->cp)
+        return;
+    float *tail = b->dproj + (c->tokens - rows) * gdn_core_in(c);
+    rows_accumulate(c->stream, tail, gdn_core_in(c), next, width, rows, width);
+    op_round(c->stream, c->dtype, tail, rows * gdn_core_in(c));
 }
 
 /* ---- summaries ---- */
@@ -268,8 +272,7 @@ void gdn_shard_expect_flops(struct expect *x, const struct cp_shape *s, int rank
 
 void gdn_shard_expect_halo(struct expect *x, const struct cp_shape *s, int rank, bool to_next)
 {
-    int64_t bytes = (s->conv - 1) * gdn_conv_width(s) * (int64_t)sizeof(float), forwards = expect_forwards(s),
-            backwards = s->layers * s->microbatches;
+    int64_t bytes = (s->conv - 1) * gdn_conv_width(s) * dtype_size(s->dtype), forwards = expect_forwards(s), backwards = s->layers * s->microbatches;
     if (!bytes)
         return;
     if (!to_next)

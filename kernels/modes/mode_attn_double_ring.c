@@ -25,7 +25,7 @@ static void ring_backward(struct attn_core *c)
 
 static void exchange(const struct cp_shape *s, bool back, int64_t times, struct expect *x)
 {
-    attn_ring_exchange(s->cp, attn_kv_bytes(s), back, times, x);
+    attn_ring_exchange(s->cp, attn_kv_floats(s), s->dtype, back, times, x);
 }
 
 static const struct attn_form form = {.split = SPLIT_RING_ZIGZAG, .forward = ring_forward, .backward = ring_backward, .exchange = exchange};

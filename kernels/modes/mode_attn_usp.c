@@ -40,9 +40,9 @@ static void usp_backward(struct attn_core *c)
 static void exchange(const struct cp_shape *s, bool back, int64_t times, struct expect *x)
 {
     int u = (int)s->ulysses;
-    int64_t bytes = shape_rows(s) * u * attn_heads_kv(s->kvheads, u) * (s->dqk + s->dv_attn) * (int64_t)sizeof(float);
+    int64_t floats = shape_rows(s) * u * attn_heads_kv(s->kvheads, u) * (s->dqk + s->dv_attn);
     attn_heads_exchange(s, u, times, x);
-    attn_ring_exchange(s->cp / u, bytes, back, times, x);
+    attn_ring_exchange(s->cp / u, floats, s->dtype, back, times, x);
 }
 
 static int64_t own_heads(const struct cp_shape *s)

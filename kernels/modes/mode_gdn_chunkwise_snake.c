@@ -102,12 +102,13 @@ static void exchange_halo(struct cp_rank *r, struct kept *k, struct devpool *poo
     if (!rows)
         return;
     float *mine = devpool_floats(pool, 2 * k->n * n), *all = devpool_floats(pool, 2 * k->n * n * r->shape->cp);
+    dev_set_async(r->stream, mine, 0, (size_t)(2 * k->n * n) * sizeof *mine); /* runs shorter than a halo fill a part of their place */
     for (int64_t i = 0; i < 2 * k->n; i++) {
         const struct gdn_core *x = &k->runs[i].core;
         int64_t own = x->tokens < rows ? x->tokens : rows;
         rows_copy(r->stream, mine + ((i + 1) * rows - own) * width, width, x->proj + (x->tokens - own) * gdn_core_in(x), gdn_core_in(x), own, width);
     }
-    comm_all_gather(r->comm, r->stream, mine, all, (size_t)(2 * k->n * n) * sizeof(float));
+    comm_all_gather_rows(r->comm, r->stream, mine, all, 2 * k->n * n);
     for (int64_t i = 0; i < 2 * k->n; i++) {
         struct run *x = &k->runs[i];
         int64_t before = x->chunk * x->core.tokens;
@@ -121,7 +122,7 @@ static void exchange_halo(struct cp_rank *r, struct kept *k, struct devpool *poo
 
 /* Every rank's gradients of its halos to everybody; each rank picks those of its own rows: of chunk j' they were wanted by
  * the chunks after it. */
-static void exchange_halo_back(struct cp_rank *r, struct kept *k, struct devpool *pool, const float *mine)
+static void exchange_halo_back(struct cp_rank *r, struct kept *k, struct devpool *pool, float *mine)
 {
     DEV_RANGE(r->device, RANGE_CONV_HALO, -1);
     const struct gdn_core *c = &k->runs[0].core;
@@ -129,7 +130,8 @@ static void exchange_halo_back(struct cp_rank *r, struct kept *k, struct devpool
     if (!rows)
         return;
     float *all = devpool_floats(pool, 2 * k->n * n * r->shape->cp);
-    comm_all_gather(r->comm, r->stream, mine, all, (size_t)(2 * k->n * n) * sizeof(float));
+    op_round(r->stream, r->shape->dtype, mine, 2 * k->n * n);
+    comm_all_gather_rows(r->comm, r->stream, mine, all, 2 * k->n * n);
     for (int64_t i = 0; i < 2 * k->n; i++) {
         const struct run *x = &k->runs[i];
         int64_t length = x->core.tokens;
@@ -300,7 +302,7 @@ static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
     double dk = (double)s->dk, dv = (double)s->dv;
     int64_t passes = expect_forwards(s) / s->microbatches + s->layers, sequences = 0; /* of one micro-batch */
-    int64_t halo = (s->conv - 1) * gdn_conv_width(s) * (int64_t)sizeof(float);
+    int64_t halo = (s->conv - 1) * gdn_conv_width(s) * dtype_size(s->dtype);
     expect_resolve(x, s);
     gdn_expect_flops(x, s, (double)shape_rows(s), (double)s->vheads);
     if (s->cp == 1)

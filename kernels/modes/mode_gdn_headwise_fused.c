@@ -61,7 +61,7 @@ static float *to_heads(struct cp_rank *r, struct devpool *pool, const struct ord
     float *send = devpool_floats(pool, n), *recv = devpool_floats(pool, n), *y = devpool_floats(pool, n);
     struct concat_heads_args cut = sections(r, x, send, out, false);
     op_concat_heads(r->stream, &cut);
-    comm_all_to_all(r->comm, r->stream, send, recv, (size_t)(n / r->shape->cp) * sizeof(float));
+    comm_all_to_all_rows(r->comm, r->stream, send, recv, n / r->shape->cp);
     rows_gather(r->stream, y, recv, o->rank_major, r->shape->tokens, width / r->shape->cp);
     return y;
 }
@@ -72,7 +72,7 @@ static float *from_heads(struct cp_rank *r, struct devpool *pool, const struct o
     int64_t n = shape_rows(r->shape) * width;
     float *send = devpool_floats(pool, n), *recv = devpool_floats(pool, n), *y = devpool_floats(pool, n);
     rows_scatter(r->stream, send, x, o->rank_major, r->shape->tokens, width / r->shape->cp);
-    comm_all_to_all(r->comm, r->stream, send, recv, (size_t)(n / r->shape->cp) * sizeof(float));
+    comm_all_to_all_rows(r->comm, r->stream, send, recv, n / r->shape->cp);
     struct concat_heads_args join = sections(r, y, recv, out, true);
     op_concat_heads(r->stream, &join);
     return y;
@@ -129,7 +129,7 @@ static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
     (void)rank;
     int64_t passes = expect_forwards(s) + s->layers * s->microbatches;
-    int64_t bytes = shape_rows(s) * (gdn_in_width(s) + gdn_out_width(s)) * (int64_t)sizeof(float) / s->cp * (s->cp - 1);
+    int64_t bytes = shape_rows(s) * (gdn_in_width(s) + gdn_out_width(s)) * dtype_size(s->dtype) / s->cp * (s->cp - 1);
     expect_resolve(x, s);
     gdn_expect_flops(x, s, (double)s->tokens, (double)(s->vheads / s->cp));
     if (s->cp > 1)

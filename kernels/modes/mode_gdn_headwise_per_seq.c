@@ -49,7 +49,7 @@ static float *exchange(const struct trip *t, const float *send, int64_t width)
 {
     struct cp_rank *r = t->r;
     float *recv = devpool_floats(t->pool, r->shape->cp * t->rows * width);
-    comm_all_to_all(r->comm, r->stream, send, recv, (size_t)(t->rows * width) * sizeof(float));
+    comm_all_to_all_rows(r->comm, r->stream, send, recv, t->rows * width);
     return recv;
 }
 
@@ -258,7 +258,7 @@ static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
     (void)rank;
     int64_t sequences = 0, passes = s->recompute ? 2 : 1;
-    int64_t bytes = shape_rows(s) * (gdn_in_width(s) + gdn_out_width(s)) * (int64_t)sizeof(float) / s->cp * (s->cp - 1);
+    int64_t bytes = shape_rows(s) * (gdn_in_width(s) + gdn_out_width(s)) * dtype_size(s->dtype) / s->cp * (s->cp - 1);
     expect_resolve(x, s);
     gdn_expect_flops(x, s, (double)s->tokens, (double)(s->vheads / s->cp));
     if (s->cp == 1)

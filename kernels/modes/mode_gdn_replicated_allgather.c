@@ -124,7 +124,7 @@ static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, s
     if (!check_list(r, k->list, e))
         return NULL;
     float *shards = devpool_floats(&st->pool, c->tokens * gdn_core_in(c));
-    comm_all_gather(r->comm, r->stream, proj, shards, (size_t)(shape_rows(r->shape) * gdn_core_in(c)) * sizeof(float));
+    comm_all_gather_rows(r->comm, r->stream, proj, shards, shape_rows(r->shape) * gdn_core_in(c));
     c->proj = reassemble(r, &st->pool, k->list, shards, gdn_core_in(c));
     float *m = devpool_floats(&st->pool, c->tokens * gdn_core_out(c));
     gdn_core_forward(c, m);
@@ -140,7 +140,10 @@ static float *middle_backward(struct cp_rank *r, const struct layer_tensors *gra
     gdn_core_grads(c, grad);
     const float *dall = gdn_core_backward(c, pool, spread(r, pool, k->list, dm, gdn_core_out(c)));
     float *dproj = devpool_floats(pool, shard);
-    comm_reduce_scatter_f32(r->comm, r->stream, cut(r, pool, k->list, dall, gdn_core_in(c), 0, r->shape->cp), dproj, shard);
+    float *parts = cut(r, pool, k->list, dall, gdn_core_in(c), 0, r->shape->cp);
+    op_round(r->stream, r->shape->dtype, parts, shard * r->shape->cp);
+    comm_reduce_scatter_rows(r->comm, r->stream, parts, dproj, shard);
+    op_round(r->stream, r->shape->dtype, dproj, shard);
     return dproj;
 }
 
@@ -171,7 +174,7 @@ static bool check(const struct cp_shape *s, struct err *e)
 static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
     (void)rank;
-    int64_t calls = s->layers * s->microbatches, shard = shape_rows(s) * gdn_in_width(s) * (int64_t)sizeof(float);
+    int64_t calls = s->layers * s->microbatches, shard = shape_rows(s) * gdn_in_width(s) * dtype_size(s->dtype);
     gdn_expect_flops(x, s, (double)s->tokens, (double)s->vheads);
     if (s->cp == 1)
         return;

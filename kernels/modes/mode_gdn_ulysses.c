@@ -46,7 +46,7 @@ static float *to_heads(struct cp_rank *r, struct devpool *pool, const float *x, 
     float *send = devpool_floats(pool, n), *recv = devpool_floats(pool, n);
     struct concat_heads_args cut = cut_of(r, x, send, out, false);
     op_concat_heads(r->stream, &cut);
-    comm_all_to_all(r->comm, r->stream, send, recv, (size_t)(n / r->shape->cp) * sizeof(float));
+    comm_all_to_all_rows(r->comm, r->stream, send, recv, n / r->shape->cp);
     return recv;
 }
 
@@ -54,7 +54,7 @@ static void from_heads(struct cp_rank *r, struct devpool *pool, const float *hea
 {
     int64_t n = shape_rows(r->shape) * travelling(r->shape, out);
     float *recv = devpool_floats(pool, n);
-    comm_all_to_all(r->comm, r->stream, heads, recv, (size_t)(n / r->shape->cp) * sizeof(float));
+    comm_all_to_all_rows(r->comm, r->stream, heads, recv, n / r->shape->cp);
     struct concat_heads_args join = cut_of(r, y, recv, out, true);
     op_concat_heads(r->stream, &join);
 }
@@ -136,7 +136,7 @@ static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
     (void)rank;
     int64_t passes = expect_forwards(s) + s->layers * s->microbatches;
-    int64_t bytes = shape_rows(s) * (travelling(s, false) + travelling(s, true)) * (int64_t)sizeof(float) / s->cp * (s->cp - 1);
+    int64_t bytes = shape_rows(s) * (travelling(s, false) + travelling(s, true)) * dtype_size(s->dtype) / s->cp * (s->cp - 1);
     gdn_expect_flops(x, s, (double)s->tokens, (double)(s->vheads / s->cp));
     if (s->cp > 1)
         expect_comm(x, "all_to_all", 2 * passes, passes * bytes);

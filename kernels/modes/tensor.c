@@ -20,7 +20,7 @@ static float *gather(struct cp_rank *r, struct devpool *pool, const float *x)
 {
     DEV_RANGE(r->device, RANGE_TP_EXCHANGE, -1);
     float *whole = devpool_floats(pool, all(r->shape));
-    comm_all_gather(r->tp, r->stream, x, whole, (size_t)own(r->shape) * sizeof *x);
+    comm_all_gather_rows(r->tp, r->stream, x, whole, own(r->shape));
     return whole;
 }
 
@@ -28,7 +28,7 @@ static float *gather(struct cp_rank *r, struct devpool *pool, const float *x)
 static void scatter(struct cp_rank *r, const float *parts, float *y)
 {
     DEV_RANGE(r->device, RANGE_TP_EXCHANGE, -1);
-    comm_reduce_scatter_f32(r->tp, r->stream, parts, y, own(r->shape));
+    comm_reduce_scatter_rows(r->tp, r->stream, parts, y, own(r->shape));
     op_round(r->stream, r->shape->dtype, y, own(r->shape));
 }
 
@@ -106,7 +106,7 @@ struct cp_shape tensor_whole(const struct cp_shape *s)
 /* A gather and a scatter forward; backward two gathers and a scatter. */
 void tensor_expect(const struct cp_shape *s, struct expect *x)
 {
-    int64_t forwards = expect_forwards(s), backwards = s->layers * s->microbatches, bytes = own(s) * (int64_t)sizeof(float);
+    int64_t forwards = expect_forwards(s), backwards = s->layers * s->microbatches, bytes = own(s) * dtype_size(s->dtype);
     if (shape_tp(s) == 1)
         return;
     expect_tp(x, "all_gather", forwards + 2 * backwards, (forwards + 2 * backwards) * bytes);

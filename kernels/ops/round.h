@@ -12,6 +12,11 @@
 enum dtype { DTYPE_FP32, DTYPE_BF16, DTYPE_FP16 };
 
 const char *dtype_name(enum dtype t); /* "fp32" ... */
+/* Bytes that a value of the type takes. */
+static inline int64_t dtype_size(enum dtype t)
+{
+    return t == DTYPE_FP32 ? 4 : 2;
+}
 float dtype_round(enum dtype t, float x);
 void dtype_round_host(enum dtype t, float *v, int64_t n);
 /* Rounds n floats in place, one launch; nothing for fp32. */

@@ -26,6 +26,16 @@ for o in "--mode gdn.chunkwise --cp 2 --hidden 320 --tokens 256 --seqs 128,128" 
     cpbench run --device cpu --layers 2 $o | values > threads
     mpi -np "$(echo "$o" | sed 's/.*--cp \([0-9]*\).*/\1/')" cpbench run --device cpu --layers 2 $o --comm mpi | values | cmp - threads && echo "large: the same bits"
 done
+# Groups of some of the ranks, rows of 16 bits, documents with padding.
+for o in "--mode gdn.chunkwise --cp 2 --dtype bf16" "--mode attn.kvag.direct1 --cp 4 --kvheads 4 --dtype fp16" "--mode attn.ring.zigzag --cp 2 --dtype bf16" \
+    "--mode gdn.headwise.fused --cp 2 --tp 2" "--mode gdn.chunkwise --cp 4 --dynamic-cp 4,1,2 --seqs equal:4" \
+    "--mode gdn.chunkwise --cp 2 --tp 2 --layers 4 --attn-mode attn.kvag.direct1 --dynamic-cp 1,2 --dtype fp16" \
+    "--mode gdn.replicated_allgather --cp 4 --recompute full --padding eod --seqs 100,90 --dtype bf16"; do
+    cpbench run $small $o 2> err | values > threads
+    cpbench expect $small $o > expect
+    n=$(($(tail -n 1 expect | cut -d , -f 3) + 1))
+    mpi -np $n cpbench run $small $o --comm mpi 2> err | values | cmp - threads && echo "$o: $n processes, the same bits"
+done
 cpbench run $small --mode gdn.chunkwise --cp 1 | values > threads
 mpi -np 1 cpbench run $small --mode gdn.chunkwise --cp 1 --comm mpi | values | cmp - threads && echo "one process: the same bits"
 

@@ -125,6 +125,7 @@ static struct run_options grid_options(const char *mode, int cp, int i)
     o.layers = 1 + i % 3;
     o.microbatches = 1 + (i + 1) % 3;
     o.recompute = (i + cp) % 2 ? "full" : "none";
+    o.dtype = i % 4 == 1 ? "bf16" : i % 4 == 2 ? "fp16" : "fp32";
     o.route = routes[i % 4];
     o.boundaries = boundaries[i / 4 % 3];
     o.summary = i % 2 ? "keep" : "checkpoint";
@@ -181,6 +182,7 @@ TEST(attention_shows_what_it_declares)
             o.microbatches = 1 + i / 4;
             o.recompute = i % 2 ? "full" : "none";
             o.metadata = metadata[i % 3];
+            o.dtype = i % 4 == 3 ? "bf16" : "fp32";
             o.seqs = i % 5 ? "random:4" : "128,64,64";
             o.qheads = 8, o.kvheads = 8 >> i % 3, o.dqk = 4, o.dv_attn = 4 - i % 2;
             o.ulysses = 1 << i % 3, o.window = 1 << (i + 1) % 3;
@@ -207,6 +209,7 @@ TEST(groups_show_what_they_declare)
             o.padding = i == 2 ? "eod" : "none";
             o.route = routes[i];
             o.recompute = "full";
+            o.dtype = i == 3 ? "fp16" : "fp32";
             o.qheads = o.kvheads = 8, o.dqk = o.dv_attn = 4;
             o.layers = 1 + i;
             if (i == 3 && (*m)->op == OP_GDN)
@@ -314,6 +317,36 @@ TEST(bytes_of_attention)
     assert_int_equal(declared(&o, 0, "wait_sync", "kv_index_build", false), 1);
 }
 
+/* Rows travel in their storage type; states, and sums on their way around a ring, are floats. */
+TEST(bytes_of_narrow_types)
+{
+    struct run_options o = small_options("gdn.headwise.fused"), half;
+    o.qheads = o.kvheads = 8, o.dqk = o.dv_attn = 4;
+    static const struct {
+        const char *mode, *kind;
+        int64_t kept; /* of the bytes: what does not shrink */
+    } rows[] = {{"gdn.headwise.fused", "all_to_all", 0},
+                {"gdn.ulysses", "all_to_all", 0},
+                {"gdn.chunkwise", "all_to_all_v", 0},
+                {"gdn.chunkwise", "all_gather", 2 * 8 * 4 * (4 + 4) * 4},
+                {"gdn.summary_allgather", "reduce_scatter", 3 * 8 * 4 * (4 + 4) * 4},
+                {"gdn.state_p2p", "send_recv", 2 * 8 * 4 * 4 * 4},
+                {"gdn.state_p2p", "all_to_all_v", 0},
+                {"attn.ulysses", "all_to_all", 0},
+                {"attn.kvag.direct1", "all_gather", 0},
+                {"attn.kvag.direct1", "reduce_scatter", 0},
+                {"attn.ring.zigzag", "send_recv", 4 * 64 * 8 * (4 + 4) * 4}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        o.mode = rows[i].mode;
+        o.seqs = "256";
+        half = o;
+        half.dtype = i % 2 ? "bf16" : "fp16";
+        int64_t all = declared(&o, 1, "comm", rows[i].kind, true), narrow = declared(&half, 1, "comm", rows[i].kind, true);
+        assert_int_equal(declared(&o, 1, "comm", rows[i].kind, false), declared(&half, 1, "comm", rows[i].kind, false));
+        assert_int_equal(2 * (narrow - rows[i].kept), all - rows[i].kept);
+    }
+}
+
 /* Modes that exchange states send the same whatever the number of tokens (spec C.5). */
 TEST(bytes_of_states)
 {
@@ -371,5 +404,5 @@ TEST(flops_of_the_core)
 }
 
 UNIT_MAIN(UNIT(every_mode_shows_what_it_declares), UNIT(all_routes_show_what_they_declare), UNIT(attention_shows_what_it_declares),
-          UNIT(groups_show_what_they_declare), UNIT(bytes_of_attention), UNIT(bytes_of_states), UNIT(bytes_of_heads), UNIT(flops_of_the_core),
-          UNIT(the_seeds_numbers), UNIT(bytes_of_one_sequence))
+          UNIT(groups_show_what_they_declare), UNIT(bytes_of_attention), UNIT(bytes_of_states), UNIT(bytes_of_narrow_types), UNIT(bytes_of_heads),
+          UNIT(flops_of_the_core), UNIT(the_seeds_numbers), UNIT(bytes_of_one_sequence))

@@ -1,6 +1,7 @@
 /* test_round.c - rounding to bf16 and fp16 against lists of all their values. */
 #include "unit.h"
 
+#include "kernels/comm/narrow.h"
 #include "kernels/ops/round.h"
 
 #include <math.h>
@@ -66,4 +67,23 @@ TEST(ties_and_ends)
     assert_true(dtype_round(DTYPE_FP32, 0.1f) == 0.1f);
 }
 
-UNIT_MAIN(UNIT(nearest_of_all_values), UNIT(ties_and_ends))
+/* What a narrow transfer sends is what comes. */
+TEST(narrow_and_back)
+{
+    static const float edges[] = {0, -0.0f, 1, -1, 65504, 0x1p-24f, -0x1p-24f, 0x1.ff8p-15f, 0x1p-14f, INFINITY, -INFINITY};
+    for (int t = DTYPE_BF16; t <= DTYPE_FP16; t++) {
+        for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
+            float x = dtype_round((enum dtype)t, edges[i]), y = widen_of((enum dtype)t, narrow_of((enum dtype)t, x));
+            assert_memory_equal(&x, &y, sizeof x);
+        }
+        assert_true(isnan(widen_of((enum dtype)t, narrow_of((enum dtype)t, NAN))));
+    }
+    PROP(5000)
+    {
+        enum dtype t = rnd(2) ? DTYPE_BF16 : DTYPE_FP16;
+        float x = dtype_round(t, ldexpf((float)rnd_real(), (int)rnd(50) - 30)), y = widen_of(t, narrow_of(t, x));
+        assert_memory_equal(&x, &y, sizeof x);
+    }
+}
+
+UNIT_MAIN(UNIT(narrow_and_back), UNIT(nearest_of_all_values), UNIT(ties_and_ends))

@@ -9,6 +9,7 @@
  * while it waits: so no rank can be kept from sending by another of its own transfers.
  */
 #include "kernels/comm/mpi_module.h"
+#include "kernels/comm/narrow.h"
 #include "schemas/version.h"
 
 #include <mpi.h>
@@ -274,7 +275,7 @@ static bool send_recv(const struct mpi_handle *h, const struct collective *x)
     return batch_end(&b);
 }
 
-static bool transfer(struct mpi_handle *h, const struct collective *x)
+static bool transfer_bytes(const struct mpi_handle *h, const struct collective *x)
 {
     if (x->function == COMM_SEND_RECV)
         return send_recv(h, x);
@@ -292,6 +293,74 @@ static bool transfer(struct mpi_handle *h, const struct collective *x)
     free(parts);
     free(blocks);
     return ok;
+}
+
+/* ---- narrow ---- */
+
+/* Floats of a rank's send (first 0) or recv (first size). */
+static int64_t floats_of(const struct mpi_handle *h, const struct collective *x, int first)
+{
+    int64_t n = x->n / (int64_t)sizeof(float), all = n * h->size;
+    for (int r = 0; x->splits && r < h->size; r++)
+        n += x->splits[first + r] / (int64_t)sizeof(float);
+    switch (x->function) {
+    case COMM_ALL_GATHER:
+        return first ? all : n;
+    case COMM_ALL_TO_ALL:
+        return all;
+    case COMM_REDUCE_SCATTER:
+        return x->n * h->size;
+    case COMM_SEND_RECV:
+        return (first ? x->from : x->to) < 0 ? 0 : n;
+    default:
+        return n;
+    }
+}
+
+/* What has come, as floats; of a sum, rank 0's addend first. */
+static void widen(const struct mpi_handle *h, const struct collective *x, const uint16_t *from, int64_t n)
+{
+    float *to = x->recv;
+    int ranks = x->function == COMM_REDUCE_SCATTER ? h->size : 1;
+    n /= ranks;
+    for (int64_t i = 0; i < n; i++) {
+        to[i] = widen_of(x->as, from[i]);
+        for (int r = 1; r < ranks; r++)
+            to[i] += widen_of(x->as, from[r * n + i]);
+    }
+}
+
+/* The same in 16 bits a float; a sum is made of what an exchange brings. */
+static bool transfer_narrow(const struct mpi_handle *h, const struct collective *x)
+{
+    int64_t sent = floats_of(h, x, 0), received = floats_of(h, x, h->size);
+    bool sum = x->function == COMM_REDUCE_SCATTER;
+    uint16_t *send = malloc((size_t)sent * sizeof *send + 1), *recv = malloc((size_t)received * sizeof *recv + 1);
+    int64_t *splits = calloc(2 * (size_t)h->size, sizeof *splits);
+    if (!send || !recv || !splits)
+        MPI_Abort(MPI_COMM_WORLD, STATUS_FAIL);
+    for (int64_t i = 0; i < sent; i++)
+        send[i] = narrow_of(x->as, ((const float *)x->send)[i]);
+    for (int r = 0; x->splits && r < 2 * h->size; r++)
+        splits[r] = x->splits[r] / 2;
+    bool ok = transfer_bytes(h, &(struct collective){.function = sum ? COMM_ALL_TO_ALL : x->function,
+                                                     .send = send,
+                                                     .recv = recv,
+                                                     .n = sum ? x->n * (int64_t)sizeof *recv : x->n / 2,
+                                                     .splits = x->splits ? splits : NULL,
+                                                     .to = x->to,
+                                                     .from = x->from});
+    if (ok)
+        widen(h, x, recv, received);
+    free(send);
+    free(recv);
+    free(splits);
+    return ok;
+}
+
+static bool transfer(struct mpi_handle *h, const struct collective *x)
+{
+    return x->as == DTYPE_FP32 ? transfer_bytes(h, x) : transfer_narrow(h, x);
 }
 
 /* A byte from everybody. */
