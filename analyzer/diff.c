@@ -5,6 +5,7 @@
 #include "analyzer/units.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@ const char *diff_obstacle(const struct diff_side *s, struct arena *a)
     struct facts x = facts_of(s->before, a), y = facts_of(s->after, a);
     const char *why = facts_differ(&x, &y, a);
     struct units u = units_count(s->before), v = units_count(s->after);
+    if (!why && s->before->nranks != s->after->nranks)
+        why = arena_printf(a, "not comparable: %zu ranks against %zu", s->after->nranks, s->before->nranks);
     if (!why && u.tokens && v.tokens && u.tokens * v.n[UNIT_STEPS] != v.tokens * u.n[UNIT_STEPS])
         why = arena_printf(a, "not comparable: tokens of a step differ (%" PRId64 " in %" PRId64 " steps against %" PRId64 " in %" PRId64 ")",
                            v.tokens, v.n[UNIT_STEPS], u.tokens, u.n[UNIT_STEPS]);
@@ -26,28 +29,30 @@ static int by_name(const void *x, const void *y)
     return strcmp(((const struct diff_key *)x)->key, ((const struct diff_key *)y)->key);
 }
 
-static int64_t distance(const struct diff_key *k)
+/* What changed of one quantity, from before to after, in a step. */
+static double change(const int64_t v[2], const double divisor[2])
 {
-    return llabs(k->ns[1] - k->ns[0]);
+    return (double)v[1] / divisor[1] - (double)v[0] / divisor[0];
 }
 
-static int by_effect(const void *x, const void *y)
+static int by_effect(const void *x, const void *y, void *divisor)
 {
     const struct diff_key *a = x, *b = y;
-    int64_t p = distance(a), q = distance(b);
+    double p = fabs(change(a->ns, divisor)), q = fabs(change(b->ns, divisor));
     if (p != q)
         return p < q ? 1 : -1;
-    p = llabs(a->count[1] - a->count[0]);
-    q = llabs(b->count[1] - b->count[0]);
+    p = fabs(change(a->count, divisor));
+    q = fabs(change(b->count, divisor));
     return p != q ? (p < q ? 1 : -1) : strcmp(a->key, b->key);
 }
 
-const char *diff_status(const struct diff_key *k)
+const char *diff_status(const struct diff_key *k, const double divisor[2])
 {
     if (!k->count[0] || !k->count[1])
         return k->count[1] ? "new" : k->count[0] ? "gone" : "same";
-    bool slower = distance(k) * 10 > k->ns[0]; /* a tenth: less is not told from noise with one run on a side */
-    return k->count[0] != k->count[1] || slower ? "changed" : "same";
+    /* a tenth: less is not told from noise with one run on a side */
+    bool slower = fabs(change(k->ns, divisor)) * 10 > (double)k->ns[0] / divisor[0];
+    return (double)k->count[0] * divisor[1] != (double)k->count[1] * divisor[0] || slower ? "changed" : "same";
 }
 
 static int64_t whole(struct cell c)
@@ -90,13 +95,14 @@ static void merge(struct diff_keys *k)
             k->v[n++] = k->v[i];
     }
     k->n = n;
-    qsort(k->v, k->n, sizeof *k->v, by_effect);
+    qsort_r(k->v, k->n, sizeof *k->v, by_effect, k->divisor);
 }
 
 bool diff_fold(const struct diff_side *s, const char *table, const char *key, const char *count, const char *ns, struct diff_keys *out, struct err *e)
 {
     struct table t[2] = {0};
     *out = (struct diff_keys){0};
+    units_divisors(s->before, s->after, out->divisor);
     bool ok = side_table(s, table, 0, &t[0], e) && side_table(s, table, 1, &t[1], e);
     if (ok) {
         out->v = arena_array(&out->arena, struct diff_key, t[0].nrows + t[1].nrows + 1);
@@ -159,7 +165,7 @@ static bool folded(const struct table *t, const char *column, bool max, int64_t 
     return any;
 }
 
-static void figure(size_t i, const struct table *t, int side, struct diff_metric *m)
+static void figure(size_t i, const struct table *t, int side, double divisor, struct diff_metric *m)
 {
     int64_t v, base;
     m->there[side] = folded(t, figures[i].column, figures[i].folding == FOLD_MAX, &v);
@@ -167,7 +173,7 @@ static void figure(size_t i, const struct table *t, int side, struct diff_metric
         m->there[side] = true;
         v = 0;
     }
-    m->value[side] = (double)v;
+    m->value[side] = (double)v / divisor;
     if (figures[i].folding != FOLD_SHARE || !m->there[side])
         return;
     m->there[side] = folded(t, figures[i].base, false, &base) && base > 0;
@@ -177,6 +183,8 @@ static void figure(size_t i, const struct table *t, int side, struct diff_metric
 bool diff_headline(const struct diff_side *s, struct diff_metric metrics[DIFF_METRICS_MAX], size_t *n, struct err *e)
 {
     struct table t = {0};
+    double divisor[2], step[2] = {fmax(1, units_steps(s->before)), fmax(1, units_steps(s->after))};
+    units_divisors(s->before, s->after, divisor);
     *n = sizeof figures / sizeof *figures;
     for (size_t i = 0; i < *n; i++)
         metrics[i] = (struct diff_metric){.name = figures[i].name, .unit = figures[i].unit};
@@ -193,7 +201,7 @@ bool diff_headline(const struct diff_side *s, struct diff_metric metrics[DIFF_ME
             if (why.kind && why.kind != ERR_UNDECIDED)
                 return fail(e, why.kind, "%s", why.msg);
             if (have)
-                figure(i, &t, side, &metrics[i]);
+                figure(i, &t, side, figures[i].folding == FOLD_MAX ? step[side] : divisor[side], &metrics[i]);
         }
     }
     table_free(&t);

@@ -1,11 +1,13 @@
 /* diff_tables.c - the tables of cpscope diff. */
 #include "analyzer/diff.h"
 #include "analyzer/places.h"
+#include "analyzer/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const struct column headline_columns[] = {
-    {"metric", UNIT_TEXT, .what = "step: the longest rank's window; busy: of the windows; sums are over ranks"},
+    {"metric", UNIT_TEXT, .what = "step: the longest rank's window, by its steps; busy: of the windows; sums are over ranks"},
     {"before", UNIT_REAL},
     {"after", UNIT_REAL},
     {"delta", UNIT_REAL, .what = "after less before; of a percentage: points"},
@@ -13,10 +15,17 @@ static const struct column headline_columns[] = {
     {0},
 };
 
-/* Integers stay integers up to the printer. */
-static struct cell figure_cell(const struct diff_metric *m, double v)
+/* Integers stay integers up to the printer; a mean count is none. */
+static struct cell figure_cell(enum unit unit, double v)
 {
-    return m->unit == UNIT_PERCENT ? cell_real(v) : cell_int((int64_t)v);
+    return unit == UNIT_PERCENT || (unit == UNIT_COUNT && v != trunc(v)) ? cell_real(v) : cell_int(llround(v));
+}
+
+static void note_steps(const struct diff_side *s, struct table *out)
+{
+    double divisor[2];
+    if (units_divisors(s->before, s->after, divisor))
+        table_note(out, "sums and counts are those of a step: %g steps before, %g after", divisor[0], divisor[1]);
 }
 
 static bool fill_headline(const struct diff_side *s, struct table *out, struct err *e)
@@ -31,14 +40,15 @@ static bool fill_headline(const struct diff_side *s, struct table *out, struct e
         row[0] = cell_text(m[i].name);
         for (int side = 0; side < 2; side++)
             if (m[i].there[side])
-                row[1 + side] = figure_cell(&m[i], m[i].value[side]);
+                row[1 + side] = figure_cell(m[i].unit, m[i].value[side]);
         if (!m[i].there[0] || !m[i].there[1])
             continue;
         double delta = m[i].value[1] - m[i].value[0];
-        row[3] = figure_cell(&m[i], delta);
+        row[3] = figure_cell(m[i].unit, delta);
         if (m[i].value[0] != 0)
             row[4] = cell_real(100.0 * delta / m[i].value[0]);
     }
+    note_steps(s, out);
     table_note(out, "before: %s; after: %s", trace_window_text(s->before, &out->arena), trace_window_text(s->after, &out->arena));
     return true;
 }
@@ -65,12 +75,13 @@ static bool fill_keys(const struct diff_side *s, const char *table, const char *
         struct cell *row = table_row(out);
         row[0] = cell_text(table_text(out, "%s", k->key));
         for (int side = 0; side < 2; side++) {
-            row[1 + side] = cell_int(k->count[side]);
+            row[1 + side] = figure_cell(UNIT_COUNT, (double)k->count[side] / keys.divisor[side]);
             if (k->count[side])
-                row[3 + side] = cell_int(k->ns[side]);
+                row[3 + side] = figure_cell(UNIT_NS, (double)k->ns[side] / keys.divisor[side]);
         }
-        row[5] = cell_text(diff_status(k));
+        row[5] = cell_text(diff_status(k, keys.divisor));
     }
+    note_steps(s, out);
     diff_keys_free(&keys);
     return ok;
 }

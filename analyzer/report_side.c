@@ -1,4 +1,5 @@
 /* report_side.c - the traces of a report, and whether the two sides compare. */
+#include "analyzer/diff.h"
 #include "analyzer/report.h"
 
 #include <stdlib.h>
@@ -13,36 +14,6 @@ static bool open_side(struct side *s, const char *label, const char *const *path
     s->units = units_count(&s->t);
     s->facts = facts_of(&s->t, a);
     return true;
-}
-
-/* Tokens of a step, where both say: other work, other time. */
-static const char *tokens_differ(const struct side *b, const struct side *a, struct arena *arena)
-{
-    int64_t steps_b = b->units.n[UNIT_STEPS], steps_a = a->units.n[UNIT_STEPS];
-    if (!b->units.tokens || !a->units.tokens || !steps_b || !steps_a || !b->t.nranks || !a->t.nranks)
-        return NULL;
-    double per_b = (double)b->units.tokens * (double)b->t.nranks / (double)steps_b;
-    double per_a = (double)a->units.tokens * (double)a->t.nranks / (double)steps_a;
-    if (per_b == per_a)
-        return NULL;
-    return arena_printf(arena, "not comparable with the baseline: tokens of a step %.0f against %.0f", per_a, per_b);
-}
-
-static const char *ranks_differ(const struct side *b, const struct side *a, struct arena *arena)
-{
-    if (b->t.nranks == a->t.nranks)
-        return NULL;
-    return arena_printf(arena, "not comparable with the baseline: %zu ranks against %zu", a->t.nranks, b->t.nranks);
-}
-
-/* Sums over two steps do not compare with sums over one. */
-static void divide_by_steps(struct side *b, struct side *a)
-{
-    if (b->units.whole || a->units.whole || !b->t.nranks || !a->t.nranks)
-        return;
-    double steps_b = (double)b->units.n[UNIT_STEPS] / (double)b->t.nranks, steps_a = (double)a->units.n[UNIT_STEPS] / (double)a->t.nranks;
-    if (steps_b != steps_a && steps_b > 0 && steps_a > 0)
-        b->divisor = steps_b, a->divisor = steps_a;
 }
 
 bool report_per_step(const struct report *r)
@@ -60,12 +31,10 @@ bool report_open(struct report *r, const struct opt_list *files, const char *bas
         return true;
     if (!open_side(&r->before, "before", &baseline, 1, o, a, e))
         return false;
-    divide_by_steps(&r->before, &r->after);
-    r->differ = facts_differ(&r->before.facts, &r->after.facts, a);
-    if (!r->differ)
-        r->differ = ranks_differ(&r->before, &r->after, a);
-    if (!r->differ)
-        r->differ = tokens_differ(&r->before, &r->after, a);
+    double divisor[2];
+    units_divisors(&r->before.t, &r->after.t, divisor);
+    r->before.divisor = divisor[0], r->after.divisor = divisor[1];
+    r->differ = diff_obstacle(&(struct diff_side){&r->before.t, &r->after.t, NULL, NULL}, a);
     return true;
 }
 

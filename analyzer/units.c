@@ -59,3 +59,20 @@ struct units units_count(const struct trace *t)
         u.n[UNIT_STEPS] = t->nranks ? (int64_t)t->nranks : 1;
     return u;
 }
+
+double units_steps(const struct trace *t)
+{
+    double steps = 0;
+    for (size_t r = 0; r < t->nranks; r++)
+        steps += (double)t->ranks[r].steps.n;
+    return t->nranks ? steps / (double)t->nranks : 0;
+}
+
+bool units_divisors(const struct trace *before, const struct trace *after, double divisor[2])
+{
+    double b = units_steps(before), a = units_steps(after);
+    bool differ = b > 0 && a > 0 && b != a;
+    divisor[0] = differ ? b : 1;
+    divisor[1] = differ ? a : 1;
+    return differ;
+}

@@ -19,5 +19,10 @@ extern const char *const unit_names[NUNITS];
 
 struct units units_count(const struct trace *t);
 
+/* What sums of the two sides are divided by so that they compare: 1 and 1, or the steps of a rank, where both sides have
+ * steps and other numbers of them. True: the latter. */
+double units_steps(const struct trace *t); /* complete steps of a rank, a mean; 0: no steps are marked */
+bool units_divisors(const struct trace *before, const struct trace *after, double divisor[2]);
+
 /* Value of KEY in "cpscope.batch tokens=1 sequences=2 ...", -1 when it is not there or no number. */
 int64_t mark_value(const char *text, const char *key);

@@ -5,6 +5,8 @@ diff gate_before.json gate_after.json
 diff gate_before.json gate_after.json --table syncs
 diff gate_before.json gate_after.json --table syncs --ledger op
 diff gate_before.json gate_after.json --table kernels
+diff gate_before.json gate_longer.json   # three steps against two: sums of a step
+diff gate_before.json gate_longer.json --table kernels
 diff gate_before.json gate_other_gpu.json
 diff gate_before.json gate_after.json --table sinks
 diff gate_before.json absent.json
