@@ -57,6 +57,7 @@ static const struct tensor_row {
       [ATTN_W_K] = {"w_k", projection},
       [ATTN_W_V] = {"w_v", projection},
       [ATTN_W_OUT] = {"w_out", projection_out},
+      [ATTN_W_GATE] = {"w_gate", projection},
 };
 
 static const struct tensor_row *const op_rows[OP_COUNT] = {[OP_GDN] = gdn_rows, [OP_ATTN] = attn_rows};

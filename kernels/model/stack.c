@@ -27,6 +27,7 @@ static const struct tensor_split {
       [ATTN_W_K] = {SPLIT_ROWS, ATTN_W_K, 1},
       [ATTN_W_V] = {SPLIT_ROWS, ATTN_W_V, 1},
       [ATTN_W_OUT] = {SPLIT_COLS, ATTN_W_OUT, 1},
+      [ATTN_W_GATE] = {SPLIT_ROWS, ATTN_W_GATE, 1},
 };
 
 static const struct tensor_split *const splits[OP_COUNT] = {[OP_GDN] = gdn_splits, [OP_ATTN] = attn_splits};

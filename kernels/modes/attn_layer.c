@@ -1,6 +1,8 @@
 /* attn_layer.c - projections, the plan's life, and what all attention modes declare. */
 #include "kernels/modes/attn_layer.h"
 #include "kernels/ops/gemm.h"
+#include "kernels/ops/rotary.h"
+#include "kernels/ops/swiglu.h"
 #include "schemas/marker.h"
 
 #include <inttypes.h>
@@ -8,7 +10,10 @@
 
 void attn_param_size(const struct cp_shape *s, enum attn_param i, int64_t *out, int64_t *in)
 {
-    const int64_t widths[] = {[ATTN_W_Q] = s->qheads * s->dqk, [ATTN_W_K] = s->kvheads * s->dqk, [ATTN_W_V] = s->kvheads * s->dv_attn};
+    const int64_t widths[] = {[ATTN_W_Q] = s->qheads * s->dqk,
+                              [ATTN_W_K] = s->kvheads * s->dqk,
+                              [ATTN_W_V] = s->kvheads * s->dv_attn,
+                              [ATTN_W_GATE] = s->attn_gate ? s->qheads * s->dv_attn : 0};
     *out = i == ATTN_W_OUT ? s->hidden : widths[i];
     *in = i == ATTN_W_OUT ? s->qheads * s->dv_attn : s->hidden;
 }
@@ -62,10 +67,57 @@ bool attn_hoist(const struct attn_form *f, struct cp_rank *r, struct err *e)
 
 /* ---- one layer ---- */
 
+struct kept {
+    struct attn_core core;
+    float *g, *gated; /* x w_gate^T, o sigmoid(g); NULL without a gate */
+};
+
 static void drop(void *kept)
 {
-    const struct attn_core *c = kept;
-    attn_meta_release(c->meta);
+    const struct kept *k = kept;
+    attn_meta_release(k->core.meta);
+}
+
+/* Turns a head's first dims with the position; sign -1: back, the gradient. */
+static void turn(const struct attn_core *c, float *x, int32_t heads, float sign)
+{
+    const struct cp_shape *s = c->r->shape;
+    if (!s->rotary)
+        return;
+    op_rotary(c->stream, &(struct rotary_args){.x = x,
+                                               .positions = c->r->batch->positions,
+                                               .rows = c->rows,
+                                               .heads = heads,
+                                               .dim = c->d,
+                                               .turned = (int32_t)s->rotary,
+                                               .base = ROTARY_BASE,
+                                               .sign = sign});
+    op_round(c->stream, s->dtype, x, c->rows * heads * c->d);
+}
+
+/* What the output projection reads. */
+static const float *gate(struct kept *k, const struct layer_tensors *w, const float *x)
+{
+    struct attn_core *c = &k->core;
+    if (!c->r->shape->attn_gate)
+        return c->o;
+    k->g = attn_floats(c, attn_o_size(c));
+    k->gated = attn_floats(c, attn_o_size(c));
+    project(c->r, ATTN_W_GATE, x, w, k->g);
+    op_sigmoid_gate_fwd(c->stream, &(struct sigmoid_gate_fwd_args){c->o, k->g, k->gated, attn_o_size(c)});
+    op_round(c->stream, c->r->shape->dtype, k->gated, attn_o_size(c));
+    return k->gated;
+}
+
+/* d_gated becomes d_o; the gradient of the gate, NULL without one. */
+static float *gate_back(const struct kept *k, struct attn_core *c, float *d_o)
+{
+    if (!k->g)
+        return NULL;
+    float *dg = attn_floats(c, attn_o_size(c));
+    op_sigmoid_gate_bwd(c->stream, &(struct sigmoid_gate_bwd_args){d_o, c->o, k->g, d_o, dg, attn_o_size(c)});
+    op_round(c->stream, c->r->shape->dtype, dg, attn_o_size(c));
+    return dg;
 }
 
 static struct attn_core core_of(struct cp_rank *r, struct devpool *pool, struct attn_meta *meta)
@@ -89,7 +141,8 @@ bool attn_forward(const struct attn_form *f, struct cp_rank *r, const struct lay
     struct attn_meta *meta = plan_of(f, r, e);
     if (!meta)
         return false;
-    struct attn_core *c = st->kept = arena_array(&st->arena, struct attn_core, 1);
+    struct kept *kept = st->kept = arena_array(&st->arena, struct kept, 1);
+    struct attn_core *c = &kept->core;
     st->drop = drop;
     *c = core_of(r, &st->pool, meta);
     c->arena = &st->arena;
@@ -104,10 +157,12 @@ bool attn_forward(const struct attn_form *f, struct cp_rank *r, const struct lay
     project(r, ATTN_W_K, x, w, k);
     project(r, ATTN_W_V, x, w, v);
     dev_range_pop(r->device);
+    turn(c, q, c->heads, 1);
+    turn(c, k, c->kv_heads, 1);
     (r->shape->cp == 1 ? attn_local_forward : f->forward)(c);
     op_round(r->stream, r->shape->dtype, c->o, attn_o_size(c));
     DEV_RANGE(r->device, RANGE_OUT_PROJ, -1);
-    project(r, ATTN_W_OUT, c->o, w, y);
+    project(r, ATTN_W_OUT, gate(kept, w, x), w, y);
     return true;
 }
 
@@ -115,7 +170,8 @@ bool attn_backward(struct cp_rank *r, const struct attn_form *f, const struct la
                    const float *dy, float *dx, struct layer_state *st)
 {
     struct devpool pool;
-    struct attn_core c = *(const struct attn_core *)st->kept;
+    const struct kept *kept = st->kept;
+    struct attn_core c = kept->core;
     devpool_init(&pool, r->device);
     c.pool = &pool;
     float *d_o = attn_floats(&c, attn_o_size(&c));
@@ -124,17 +180,22 @@ bool attn_backward(struct cp_rank *r, const struct attn_form *f, const struct la
     c.dv = attn_floats(&c, attn_v_size(&c));
     c.d_o = d_o;
     dev_range_push(r->device, RANGE_OUT_PROJ, -1);
-    project_back(r, ATTN_W_OUT, c.o, dy, w, grad, d_o, false);
+    project_back(r, ATTN_W_OUT, kept->g ? kept->gated : c.o, dy, w, grad, d_o, false);
     dev_range_pop(r->device);
+    const float *dg = gate_back(kept, &c, d_o);
     op_round(r->stream, r->shape->dtype, d_o, attn_o_size(&c));
     (r->shape->cp == 1 ? attn_local_backward : f->backward)(&c);
     op_round(r->stream, r->shape->dtype, c.dq, attn_q_size(&c));
     op_round(r->stream, r->shape->dtype, c.dk, attn_k_size(&c));
     op_round(r->stream, r->shape->dtype, c.dv, attn_v_size(&c));
+    turn(&c, c.dq, c.heads, -1);
+    turn(&c, c.dk, c.kv_heads, -1);
     dev_range_push(r->device, RANGE_IN_PROJ, -1);
     project_back(r, ATTN_W_Q, x, c.dq, w, grad, dx, false);
     project_back(r, ATTN_W_K, x, c.dk, w, grad, dx, true);
     project_back(r, ATTN_W_V, x, c.dv, w, grad, dx, true);
+    if (dg)
+        project_back(r, ATTN_W_GATE, x, dg, w, grad, dx, true);
     dev_range_pop(r->device);
     op_round(r->stream, r->shape->dtype, dx, shape_rows(r->shape) * r->shape->hidden);
     devpool_free(&pool);

@@ -2,6 +2,8 @@
  *
  *   x --w_q, w_k, w_v--> q, k, v (own rows, all heads) --form--> o (own rows, all heads) --w_out--> y
  *
+ * With shape.rotary q and k turn with their positions before the form; with shape.attn_gate o is multiplied by
+ * sigmoid(x w_gate) before w_out. Both are token-wise, as the projections are.
  * With a narrow storage type q, k, v, o, y and the gradients of all of them are rounded where they are complete; partial
  * results of a ring, sums of gradients and log-sum-exps stay float. Projections are token-wise and the same in every mode. With one rank every mode is the plain packed attention.
  */
@@ -9,8 +11,10 @@
 #include "kernels/modes/attn_core.h"
 #include "kernels/modes/expect.h"
 
-enum attn_param { ATTN_W_Q, ATTN_W_K, ATTN_W_V, ATTN_W_OUT, ATTN_PARAMS };
+enum attn_param { ATTN_W_Q, ATTN_W_K, ATTN_W_V, ATTN_W_OUT, ATTN_W_GATE, ATTN_PARAMS };
 _Static_assert((int)ATTN_PARAMS <= (int)PARAM_MAX, "an attention layer has too many parameters");
+
+#define ROTARY_BASE 1e7f
 
 /* [out][in] of a parameter. */
 void attn_param_size(const struct cp_shape *s, enum attn_param i, int64_t *out, int64_t *in);

@@ -30,6 +30,8 @@ struct cp_shape {
     int64_t hidden;
     int64_t kheads, vheads, dk, dv, conv;  /* OP_GDN */
     int64_t qheads, kvheads, dqk, dv_attn; /* OP_ATTN */
+    int64_t rotary;                        /* OP_ATTN: dims of a head that turn with the position (even); 0 none */
+    bool attn_gate;                        /* OP_ATTN: the output is gated by a projection of the input */
     int64_t ulysses, window;               /* ranks of a Ulysses group (attn.usp), of a window (attn.double_ring) */
     enum metadata_kind metadata;
     int64_t layers, microbatches;
@@ -71,6 +73,7 @@ struct cp_batch {
     const struct packing *pack; /* the lengths as the data side knows them, padding included; may hold empty slots */
     struct recurrent recurrent; /* of the contiguous cut: host integers that the data side knows */
     int64_t *local_cu;          /* device: recurrent.local_cu */
+    const int64_t *positions;   /* device, of the CP rank's rows: place in their sequence; NULL unless shape.rotary */
     struct arena arena;
     void *derived;
     struct devpool pool;
