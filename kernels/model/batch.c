@@ -45,6 +45,22 @@ static void open_boundaries(struct cp_batch *b, struct cp_rank *r, const struct 
     arena_free(&a);
 }
 
+/* Where each of the CP rank's rows lies in its sequence. */
+static void upload_positions(struct cp_batch *b, struct cp_rank *r, const struct packing *p, enum layout l)
+{
+    struct arena a = {0};
+    int64_t rows = shape_rows(r->shape), *positions = arena_array(&a, int64_t, rows), *v = batch_device(b, r->device, (size_t)rows * sizeof *v);
+    const int64_t *tokens = batch_rows(p, r->shape->cp, r->rank, l, &a);
+    for (int64_t i = 0, n = 0; i < rows; i++) {
+        while (tokens[i] < p->cu[n] || tokens[i] >= p->cu[n + 1])
+            n = n + 1 == p->sequences ? 0 : n + 1;
+        positions[i] = tokens[i] - p->cu[n];
+    }
+    dev_upload_async(r->stream, v, positions, (size_t)rows * sizeof *v);
+    b->positions = v;
+    arena_free(&a);
+}
+
 static bool make_ahead(struct cp_rank *r, const struct cp_mode *mode, struct err *e)
 {
     const struct cp_shape *s = r->shape;
@@ -63,6 +79,8 @@ bool batch_open(struct cp_batch *b, struct cp_rank *r, const struct batch_modes 
     size_t bytes = (size_t)(b->recurrent.segments + 1) * sizeof(int64_t);
     b->local_cu = dev_alloc(r->device, bytes);
     dev_upload_async(r->stream, b->local_cu, b->recurrent.local_cu, bytes);
+    if (s->rotary)
+        upload_positions(b, r, p, of->mode->entry_layout);
     return make_ahead(r, of->mode, e) && (!of->attn || make_ahead(r, of->attn, e));
 }
 

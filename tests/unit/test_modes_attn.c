@@ -14,6 +14,7 @@ static double worst;
 
 struct oracle {
     double *out, *dx, *grad[ATTN_PARAMS];
+    double *gate, *d_gate; /* sigmoid(x w_gate), 1 without a gate; the gradient of its argument */
 };
 
 /* y [rows][out] = x W^T, rounded to float for the attention oracle's inputs when `f` is given. */
@@ -49,7 +50,24 @@ static bool *causal_mask(struct arena *a, const struct packing *p)
     return see;
 }
 
-/* Backward of the output projection: d_o as floats, dW_out; and out = o W_out^T. */
+/* The first `turned` dims of every head of v [rows][heads][dim] turned by the place in the sequence; sign -1: back. */
+#define DEFINE_TURN(NAME, TYPE)                                                                                                                      \
+    static void NAME(const struct packing *p, TYPE *v, int64_t heads, int64_t dim, int64_t turned, double sign)                                      \
+    {                                                                                                                                                \
+        for (int64_t n = 0; n < p->sequences; n++)                                                                                                   \
+            for (int64_t t = p->cu[n]; t < p->cu[n + 1]; t++)                                                                                        \
+                for (int64_t h = 0; h < heads; h++)                                                                                                  \
+                    for (int64_t j = 0; j < turned / 2; j++) {                                                                                       \
+                        TYPE *x = v + (t * heads + h) * dim + j, low = x[0], high = x[turned / 2];                                                   \
+                        double angle = sign * (double)(t - p->cu[n]) * pow(1e7, -2.0 * (double)j / (double)turned);                                  \
+                        x[0] = (TYPE)(low * cos(angle) - high * sin(angle));                                                                         \
+                        x[turned / 2] = (TYPE)(high * cos(angle) + low * sin(angle));                                                                \
+                    }                                                                                                                                \
+    }
+DEFINE_TURN(turn_f, float)
+DEFINE_TURN(turn_d, double)
+
+/* Backward of the output projection and gate: d_o as floats, dW_out; and out = (o gate) W_out^T. */
 static void output_projection(const struct layer_case *c, struct arena *a, const struct attn_oracle *x, const float *w, float *d_o, struct oracle *y)
 {
     const struct cp_shape *s = &c->shape;
@@ -57,22 +75,28 @@ static void output_projection(const struct layer_case *c, struct arena *a, const
     float *o = arena_array(a, float, T *wide);
     double *dy = arena_array(a, double, T * s->hidden), *sum = arena_array(a, double, T *wide);
     for (int64_t i = 0; i < T * wide; i++)
-        o[i] = (float)x->o[i];
+        o[i] = (float)(x->o[i] * y->gate[i]);
     for (int64_t i = 0; i < T * s->hidden; i++)
         dy[i] = c->dy[i];
     linear_back(o, w, dy, T, wide, s->hidden, sum, y->grad[ATTN_W_OUT]);
-    for (int64_t i = 0; i < T * wide; i++)
-        d_o[i] = (float)sum[i];
+    for (int64_t i = 0; i < T * wide; i++) {
+        d_o[i] = (float)(sum[i] * y->gate[i]);
+        y->d_gate[i] = sum[i] * x->o[i] * y->gate[i] * (1 - y->gate[i]);
+    }
     for (int64_t t = 0; t < T; t++)
         for (int64_t i = 0; i < s->hidden; i++)
             for (int64_t j = 0; j < wide; j++)
-                y->out[t * s->hidden + i] += x->o[t * wide + j] * w[i * wide + j];
+                y->out[t * s->hidden + i] += x->o[t * wide + j] * y->gate[t * wide + j] * w[i * wide + j];
 }
 
 static struct oracle oracle_of(const struct layer_case *c, const struct param_layout *l, struct arena *a)
 {
     const struct cp_shape *s = &c->shape;
-    struct oracle y = {arena_array(a, double, s->tokens * s->hidden), arena_array(a, double, s->tokens * s->hidden), {0}};
+    int64_t wide = s->qheads * s->dv_attn;
+    struct oracle y = {.out = arena_array(a, double, s->tokens * s->hidden),
+                       .dx = arena_array(a, double, s->tokens * s->hidden),
+                       .gate = arena_array(a, double, s->tokens *wide),
+                       .d_gate = arena_array(a, double, s->tokens *wide)};
     const float *w[ATTN_PARAMS];
     float *in[3], *d_o = arena_array(a, float, s->tokens * s->qheads * s->dv_attn);
     for (int i = 0; i < ATTN_PARAMS; i++) {
@@ -83,6 +107,12 @@ static struct oracle oracle_of(const struct layer_case *c, const struct param_la
         in[i] = arena_array(a, float, s->tokens * l->t[i].rows);
         linear(c->x, w[i], s->tokens, s->hidden, l->t[i].rows, in[i]);
     }
+    turn_f(&c->pack, in[0], s->qheads, s->dqk, s->rotary, 1);
+    turn_f(&c->pack, in[1], s->kvheads, s->dqk, s->rotary, 1);
+    float *g = arena_array(a, float, s->tokens *wide);
+    linear(c->x, w[ATTN_W_GATE], s->tokens, s->hidden, s->attn_gate ? wide : 0, g);
+    for (int64_t i = 0; i < s->tokens * wide; i++)
+        y.gate[i] = s->attn_gate ? 1 / (1 + exp(-(double)g[i])) : 1;
     struct attn_oracle x = {.rows = s->tokens, .keys = s->tokens, .H = (int)s->qheads, .Hk = (int)s->kvheads, .d = (int)s->dqk, .e = (int)s->dv_attn};
     x.see = causal_mask(a, &c->pack);
     x.scale = 1 / sqrt((double)s->dqk);
@@ -94,6 +124,10 @@ static struct oracle oracle_of(const struct layer_case *c, const struct param_la
     output_projection(c, a, &x, w[ATTN_W_OUT], d_o, &y);
     attn_oracle(&x);
     const double *back[] = {x.dq, x.dk, x.dv};
+    turn_d(&c->pack, x.dq, s->qheads, s->dqk, s->rotary, -1);
+    turn_d(&c->pack, x.dk, s->kvheads, s->dqk, s->rotary, -1);
+    if (s->attn_gate)
+        linear_back(c->x, w[ATTN_W_GATE], y.d_gate, s->tokens, s->hidden, wide, y.dx, y.grad[ATTN_W_GATE]);
     for (int i = 0; i < 3; i++)
         linear_back(c->x, w[i], back[i], s->tokens, s->hidden, l->t[i].rows, y.dx, y.grad[i]);
     return y;
@@ -115,6 +149,8 @@ static struct layer_case case_of(struct arena *a, struct packing pack, const int
                                 .dv_attn = heads[3],
                                 .layers = 1,
                                 .microbatches = 1,
+                                .rotary = heads[2] / 2 * 2 * (int64_t)rnd(2),
+                                .attn_gate = rnd(2),
                                 .recompute = rnd(2)};
     param_layout(&l, &c.shape);
     float *params = arena_array(a, float, l.floats);
@@ -132,7 +168,7 @@ static void near(const struct layer_case *c, const char *what, int rank, const f
         num += (got[i] - want[i]) * (got[i] - want[i]);
         den += want[i] * want[i];
     }
-    double d = sqrt(num / den);
+    double d = num > 0 ? sqrt(num / den) : 0;
     worst = d > worst ? d : worst;
     if (!(d <= LIMIT))
         fail_msg("%s, cp %d, %lld sequences of %lld tokens, heads %lld/%lld dims %lld/%lld: %s on rank %d differs by %.3g", c->mode->name,
