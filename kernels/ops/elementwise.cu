@@ -35,7 +35,7 @@ static __global__ void elementwise_sumsq_total(double *sum, const double *parts,
 static void cuda_elementwise_sumsq(struct cuda_call *c, const void *args)
 {
     const struct elementwise_sumsq_args *a = (const struct elementwise_sumsq_args *)args;
-    unsigned wanted = cuda_blocks(a->n, SUM_THREADS * 4), blocks = wanted < SUM_BLOCKS ? wanted : SUM_BLOCKS;
+    unsigned wanted = cuda_blocks(a->n, SUM_THREADS * 4), blocks = wanted < SUM_BLOCKS ? wanted : (unsigned)SUM_BLOCKS;
     double *parts = (double *)cuda_scratch(c, SUM_BLOCKS * sizeof *parts);
     if (!parts || blocks == 0)
         return;

@@ -1,6 +1,6 @@
 /* gdn_state.c - small dense maps, head by head. */
-#include "kernels/ops/gdn_state.h"
 #include "kernels/ops/gdn_chunk.h"
+#include "kernels/ops/gdn_state_body.h"
 
 #include <string.h>
 
@@ -30,24 +30,7 @@ struct cost gdn_map_compose_cost(const struct gdn_map_compose_args *a)
     return (struct cost){2 * map * a->dk, 12 * map};
 }
 
-/* ---- turning round ---- */
-
-void gdn_map_turn_cpu(const struct gdn_map_turn_args *a)
-{
-    int dk = a->dk, dv = a->dv, E = dv + dk;
-    for (int64_t h = 0; h < a->HV; h++) {
-        const float *m = a->map + h * dk * E + dv;
-        float *out = a->out + h * dk * E;
-        for (int i = 0; i < dk; i++, out += E) {
-            if (a->s)
-                memcpy(out, a->s + (h * dk + i) * dv, bytes_of(1, dv));
-            else
-                memset(out, 0, bytes_of(1, dv));
-            for (int j = 0; j < dk; j++)
-                out[dv + j] = m[(int64_t)j * E + i];
-        }
-    }
-}
+/* ---- turning round: gdn_state_body.h ---- */
 
 struct cost gdn_map_turn_cost(const struct gdn_map_turn_args *a)
 {

@@ -43,7 +43,7 @@ static void cuda_norm_bwd(struct cuda_call *c, const void *args)
 {
     const struct norm_bwd_args *a = (const struct norm_bwd_args *)args;
     size_t shared = sizeof(double) * NORM_WARPS * (size_t)a->dv;
-    unsigned wanted = cuda_blocks((int64_t)a->T * a->HV, NORM_WARPS), blocks = wanted < NORM_BLOCKS ? wanted : NORM_BLOCKS;
+    unsigned wanted = cuda_blocks((int64_t)a->T * a->HV, NORM_WARPS), blocks = wanted < NORM_BLOCKS ? wanted : (unsigned)NORM_BLOCKS;
     double *parts = (double *)cuda_scratch(c, sizeof *parts * NORM_BLOCKS * (size_t)a->dv);
     if (!parts || blocks == 0)
         return;

@@ -48,7 +48,7 @@ SINGLE_ROWS(rows_concat, rows_concat_args, a->runs)
     for (int64_t i = 0; i < a->n; i++) {
         int64_t floats = a->part[i].rows * a->width, runs = (floats + CONCAT_RUN - 1) / CONCAT_RUN, at = run * CONCAT_RUN;
         if (run < runs) {
-            row_copy(dst + at, a->part[i].src + at, floats - at < CONCAT_RUN ? floats - at : CONCAT_RUN);
+            row_copy(dst + at, a->part[i].src + at, floats - at < CONCAT_RUN ? floats - at : (int64_t)CONCAT_RUN);
             return;
         }
         run -= runs;
