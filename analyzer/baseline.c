@@ -1,12 +1,24 @@
 /* baseline.c - measuring a baseline. Its text form: baseline_file.c. */
 #include "analyzer/baseline.h"
 #include "analyzer/baseline_file.h"
+#include "analyzer/gate_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* What is not fit for judging is no measure either. */
+static bool fit(const struct runset *runs, struct arena *a, struct err *e)
+{
+    const char *why = gate_losses(runs, a);
+    for (size_t i = 0; i < runs->n && !why; i++)
+        why = gate_stack_threshold(&runs->v[i].t, a);
+    return !why || fail(e, ERR_UNDECIDED, "no baseline: %s", why);
+}
+
 bool baseline_measure(const struct runset *runs, const struct rules *rules, struct baseline *b, struct err *e)
 {
+    if (!fit(runs, &b->arena, e))
+        return false;
     b->facts = facts_of(&runs->v[0].t, &b->arena);
     b->units = units_count(&runs->v[0].t);
     for (size_t i = 0; i < rules->n; i++) {

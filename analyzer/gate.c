@@ -20,6 +20,8 @@ const char gate_pass[] = "pass", gate_fail[] = "fail", gate_undecided[] = "undec
 struct cell *gate_verdict(struct judge *j, const char *v, const double *measured, const double *limit, const char *why)
 {
     struct cell *row = table_row(j->out);
+    if (v == gate_pass && j->lost && *j->r->op->name == '<' && j->r->table->columns[j->r->column].unit == UNIT_COUNT)
+        v = gate_undecided, why = j->lost; /* what is missing might have failed */
     row[GATE_RULE] = cell_text(j->r->text);
     row[GATE_VERDICT] = cell_text(v);
     row[GATE_MEASURED] = measured ? cell_real(*measured) : (struct cell){0};
@@ -53,23 +55,12 @@ double gate_limit(const struct judge *j, double measured, double base)
     return best;
 }
 
-static bool oversubscribed(const struct runset *runs)
-{
-    for (size_t r = 0; r < runs->n; r++)
-        for (size_t i = 0; i < runs->v[r].t.nfiles; i++) {
-            const char *said = tracedata_meta_get(&runs->v[r].t.files[i].d, "oversubscribed");
-            if (said && strcmp(said, "0") != 0)
-                return true;
-        }
-    return false;
-}
-
 /* Times of a run whose threads outnumber its cores are shown, never judged. */
 static const char *no_time(const struct judge *j)
 {
     enum unit u = j->r->table->columns[j->r->column].unit;
     bool time = u == UNIT_NS || u == UNIT_PERCENT || u == UNIT_REAL;
-    return time && oversubscribed(j->runs) ? "more threads than cores: times of this trace are not for judging" : NULL;
+    return time && gate_oversubscribed(j->runs) ? "more threads than cores: times of this trace are not for judging" : NULL;
 }
 
 /* Why the two sides' units do not fit the rule. */
@@ -107,6 +98,8 @@ static bool judge_rule(struct judge *j, const struct facts *mine, struct err *e)
         return false;
     const struct measured *base = j->o->baseline && j->r->baseline ? baseline_find(j->o->baseline, rule_subject(j->r, a)) : NULL;
     const char *why = m.missing ? m.missing : no_time(j);
+    for (size_t i = 0; i < j->runs->n && !why && strcmp(j->r->table->name, "syncs") == 0; i++)
+        why = gate_stack_threshold(&j->runs->v[i].t, a);
     why = why ? why : obstacle(j, mine, base, a);
     if (why)
         gate_verdict(j, gate_undecided, m.n == 1 && j->r->agg != AGG_PER ? &m.v[0].value : NULL, NULL, why);
@@ -123,6 +116,7 @@ bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_
     *got = (struct gate_result){0};
     struct facts mine = facts_of(&runs->v[0].t, &out->arena);
     struct judge j = {.units = units_count(&runs->v[0].t), .o = o, .rules = rules, .runs = runs, .out = out, .got = got};
+    j.lost = gate_losses(runs, &out->arena);
     for (size_t i = 0; i < rules->n; i++) {
         j.r = &rules->rule[i];
         if (!judge_rule(&j, &mine, e))
