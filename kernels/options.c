@@ -79,7 +79,7 @@ const struct opt run_option_rows[] = {
     {OPT_INT, "ulysses", AT(ulysses), "ranks of a Ulysses group in attn.usp [2]", "U"},
     {OPT_INT, "window", AT(window), "ranks of a window in attn.double_ring [2]", "W"},
     {OPT_TEXT, "dtype", AT(dtype),
-     "fp32, bf16, fp16: what values are rounded to where they are stored; memory and transfers stay 4 bytes wide [fp32]", "TYPE"},
+     "fp32, bf16, fp16: what values are rounded to where they are stored, and travel as; memory stays 4 bytes wide [fp32]", "TYPE"},
     {OPT_TEXT, "device", AT(device), "auto: cuda where there is a GPU, else cpu; cpu; cuda; sim: a model of a machine, times are virtual [auto]",
      "NAME"},
     {OPT_TEXT, "machine", AT(machine), "of --device sim: the name of a shipped machine or a machine file [h200x8]", "FILE"},
@@ -281,12 +281,22 @@ static bool read_attn_mode(const struct run_options *o, struct run_config *c, st
                 layout_name(c->mode->entry_layout), o->attn_mode, layout_name(c->attn->entry_layout));
 }
 
+static bool split_heads(const struct run_options *o, struct run_config *c, struct err *e)
+{
+    c->whole = c->shape;
+    c->shape.tp = (int)o->tp;
+    return tensor_split(&c->shape, c->mode->op, o->tp, e) && (!c->attn || tensor_split(&c->shape, c->attn->op, o->tp, e)) &&
+           tensor_check_rows(&c->shape, o->tp, e);
+}
+
 /* What micro-batches hold, and who works on which. */
 static bool read_batches(const struct run_options *o, struct run_config *c, struct arena *a, struct err *e)
 {
     if (!read_sizes(o, c, a, e) || !seqs_parse(&c->seqs, o->seqs, o->tokens, (int)o->cp, c->eod, a, e))
         return false;
-    if (o->tp > 1 && !tensor_split(&c->shape, o->tp, e))
+    if ((c->nsizes || o->tp > 1) && o->tokens % o->cp)
+        return fail(e, ERR_USAGE, "--tokens %" PRId64 " is not divisible by --cp %" PRId64, o->tokens, o->cp);
+    if (!split_heads(o, c, e))
         return false;
     c->shape.packs = config_packs(c, 0, a);
     return groups_check(c, e);

@@ -2,7 +2,6 @@
 #include "kernels/model/config.h"
 #include "kernels/device/device.h"
 #include "kernels/model/groups.h"
-#include "kernels/modes/tensor.h"
 #include "schemas/version.h"
 
 #include <inttypes.h>
@@ -47,7 +46,7 @@ void config_announce(const struct run_config *c, const struct config_words *word
     static const char *const routes[] = {
         [ROUTE_NAIVE] = "naive", [ROUTE_INTERVAL] = "interval", [ROUTE_PREBUILT] = "prebuilt", [ROUTE_ENCODED] = "encoded"};
     static const char *const plans[] = {[METADATA_CACHED] = "cached", [METADATA_HOISTED] = "hoisted", [METADATA_PER_LAYER] = "per-layer"};
-    const struct cp_shape whole = tensor_whole(&c->shape), *s = &whole;
+    const struct cp_shape *s = &c->whole;
     const struct {
         const char *key, *text;
     } texts[] = {{"program", "cpbench run"},

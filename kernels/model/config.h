@@ -9,6 +9,7 @@ enum { DYNAMIC_MAX = 4 }; /* cp sizes that a run may change between: 1, 2, 4, 8 
 struct run_config {
     const struct cp_mode *mode, *attn; /* attn: of every fourth layer (stack.h); NULL: of none */
     struct cp_shape shape;             /* of all --cp ranks; heads of one TP rank; packs of step 0, see config_packs() */
+    struct cp_shape whole;             /* the same with all heads, tp 1 */
     const int *sizes;                  /* cp size of micro-batch b: sizes[b % nsizes]; NULL: always shape.cp */
     int64_t nsizes;
     struct seqs seqs;

@@ -17,7 +17,7 @@ struct packing place_pack(const struct packing *whole, const struct place *at, i
 {
     int64_t total = at->cp * rows, start = at->group * total, first = 0;
     struct packing out = {.cu = arena_array(a, int64_t, whole->sequences + 1), .total = total};
-    if (total == whole->total)
+    if (total + at->cp > whole->total)
         return *whole;
     while (whole->cu[first] < start)
         first++;
@@ -32,7 +32,8 @@ struct packing place_pack(const struct packing *whole, const struct place *at, i
 struct cp_shape place_shape(const struct run_config *c, int cp)
 {
     struct cp_shape s = c->shape;
-    s.tokens = shape_rows(&c->shape) * cp;
+    if (cp != s.cp)
+        s.tokens = shape_rows(&c->shape) * cp;
     s.cp = cp;
     return s;
 }
@@ -121,7 +122,7 @@ bool groups_check(const struct run_config *c, struct err *e)
     struct arena a = {0};
     int sizes[DYNAMIC_MAX], n = place_sizes(c, sizes);
     bool ok = true;
-    for (int64_t b = 0; ok && b < c->shape.microbatches; b++) {
+    for (int64_t b = 0; ok && c->nsizes && b < c->shape.microbatches; b++) {
         int cp = place_of(c, b, 0).cp;
         ok = packing_check_cut(&c->shape.packs[b], shape_rows(&c->shape) * cp, cp, e);
     }

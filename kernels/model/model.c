@@ -57,7 +57,7 @@ struct model *model_open(const struct run_config *c, struct comm_world *w, int r
     device_number(m->rank.device, numbers[c->shape.dtype]);
     if (rank == (w ? comm_world_first(w) : 0))
         dev_meta("backend", device_backend_name(m->rank.device));
-    stack_init(&m->stack, c->mode, c->attn, m->shape, rank % shape_tp(m->shape), &m->stack_arena);
+    stack_init(&m->stack, c, rank % shape_tp(m->shape), &m->stack_arena);
     allocate(m);
     return m;
 }

@@ -53,11 +53,8 @@ static const struct tensor_row {
         [GDN_DT_BIAS] = {"dt_bias", one},  [GDN_W_NORM] = {"w_norm", near_one},   [GDN_W_OUT] = {"w_out", projection_out},
 },
   attn_rows[ATTN_PARAMS] = {
-      [ATTN_W_Q] = {"w_q", projection},
-      [ATTN_W_K] = {"w_k", projection},
-      [ATTN_W_V] = {"w_v", projection},
-      [ATTN_W_OUT] = {"w_out", projection_out},
-      [ATTN_W_GATE] = {"w_gate", projection},
+      [ATTN_W_Q] = {"w_q", projection},         [ATTN_W_K] = {"w_k", projection},       [ATTN_W_V] = {"w_v", projection},
+      [ATTN_W_OUT] = {"w_out", projection_out}, [ATTN_W_GATE] = {"w_gate", projection},
 };
 
 static const struct tensor_row *const op_rows[OP_COUNT] = {[OP_GDN] = gdn_rows, [OP_ATTN] = attn_rows};

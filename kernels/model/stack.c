@@ -6,7 +6,6 @@
 #include "kernels/modes/attn_layer.h"
 #include "kernels/modes/gdn_core.h"
 #include "kernels/modes/gdn_heads.h"
-#include "kernels/modes/tensor.h"
 
 #include <assert.h>
 #include <string.h>
@@ -23,11 +22,8 @@ static const struct tensor_split {
         [GDN_DT_BIAS] = {SPLIT_COLS, GDN_A, 1},     [GDN_W_NORM] = {SPLIT_NONE, 0, 0}, [GDN_W_OUT] = {SPLIT_COLS, GDN_V, 1},
 },
   attn_splits[ATTN_PARAMS] = {
-      [ATTN_W_Q] = {SPLIT_ROWS, ATTN_W_Q, 1},
-      [ATTN_W_K] = {SPLIT_ROWS, ATTN_W_K, 1},
-      [ATTN_W_V] = {SPLIT_ROWS, ATTN_W_V, 1},
-      [ATTN_W_OUT] = {SPLIT_COLS, ATTN_W_OUT, 1},
-      [ATTN_W_GATE] = {SPLIT_ROWS, ATTN_W_GATE, 1},
+      [ATTN_W_Q] = {SPLIT_ROWS, ATTN_W_Q, 1},     [ATTN_W_K] = {SPLIT_ROWS, ATTN_W_K, 1},       [ATTN_W_V] = {SPLIT_ROWS, ATTN_W_V, 1},
+      [ATTN_W_OUT] = {SPLIT_COLS, ATTN_W_OUT, 1}, [ATTN_W_GATE] = {SPLIT_ROWS, ATTN_W_GATE, 1},
 };
 
 static const struct tensor_split *const splits[OP_COUNT] = {[OP_GDN] = gdn_splits, [OP_ATTN] = attn_splits};
@@ -86,11 +82,11 @@ static bool has(const struct stack *s, enum cp_op op)
     return s->mode->op == op || (s->attn && s->attn->op == op);
 }
 
-void stack_init(struct stack *s, const struct cp_mode *mode, const struct cp_mode *attn, const struct cp_shape *shape, int tp_rank, struct arena *a)
+void stack_init(struct stack *s, const struct run_config *c, int tp_rank, struct arena *a)
 {
-    *s = (struct stack){.mode = mode, .attn = attn, .shape = *shape, .tp_rank = tp_rank};
+    *s = (struct stack){.mode = c->mode, .attn = c->attn, .shape = c->shape, .all = c->whole, .tp_rank = tp_rank};
     for (int op = 0; op < OP_COUNT; op++) {
-        struct cp_shape one = *shape, whole = tensor_whole(shape);
+        struct cp_shape one = s->shape, whole = s->all;
         if (!has(s, (enum cp_op)op))
             continue;
         one.op = whole.op = (enum cp_op)op;
@@ -99,7 +95,7 @@ void stack_init(struct stack *s, const struct cp_mode *mode, const struct cp_mod
         param_layout(&s->whole[op], &whole);
         s->index[op] = index_of(s, (enum cp_op)op, a);
     }
-    s->floats = stack_offset(s, shape->layers);
+    s->floats = stack_offset(s, s->shape.layers);
 }
 
 const struct cp_mode *stack_mode(const struct stack *s, int64_t layer)
@@ -133,7 +129,7 @@ struct layer_tensors stack_layer(const struct stack *s, float *flat, int64_t lay
 void stack_draw(float *host, const struct stack *s, uint64_t seed)
 {
     struct arena a = {0};
-    struct cp_shape whole = tensor_whole(&s->shape);
+    struct cp_shape whole = s->all;
     for (int64_t l = 0; l < s->shape.layers; l++) {
         enum cp_op op = whole.op = stack_mode(s, l)->op;
         float *all = arena_array(&a, float, s->whole[op].layer_floats), *part = host + stack_offset(s, l);

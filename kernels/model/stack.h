@@ -7,21 +7,22 @@
  * or columns; only w_norm, which all heads share, is whole everywhere, and its gradients are summed over the group.
  */
 #pragma once
+#include "kernels/model/config.h"
 #include "kernels/model/params.h"
 
 enum { STACK_PERIOD = 4 }; /* layers of a block of a hybrid stack */
 
 struct stack {
     const struct cp_mode *mode, *attn;                   /* attn NULL: all layers are of `mode` */
-    struct cp_shape shape;                               /* of a TP rank; layers: of the stack */
+    struct cp_shape shape, all;                          /* of a TP rank; with all heads. layers: of the stack */
     struct param_layout part[OP_COUNT], whole[OP_COUNT]; /* of one layer: a rank's, all heads' */
     int64_t *index[OP_COUNT];                            /* [floats of part]: where they are in whole */
     int tp_rank;
     int64_t floats; /* of this rank, all layers */
 };
 
-/* Lives in `a`; the shape is a TP rank's. */
-void stack_init(struct stack *s, const struct cp_mode *mode, const struct cp_mode *attn, const struct cp_shape *shape, int tp_rank, struct arena *a);
+/* Lives in `a`. */
+void stack_init(struct stack *s, const struct run_config *c, int tp_rank, struct arena *a);
 
 const struct cp_mode *stack_mode(const struct stack *s, int64_t layer);
 int64_t stack_layers(const struct stack *s, enum cp_op op); /* of that operator */

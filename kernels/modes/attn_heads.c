@@ -192,10 +192,11 @@ void attn_heads_exchange(const struct cp_shape *s, int ranks, int64_t times, str
 
 bool attn_heads_check(const struct cp_shape *s, int ranks, const char *option, struct err *e)
 {
+    const char *of_one = shape_tp(s) > 1 ? " (of one --tp rank)" : "";
     if (s->qheads % ranks)
-        return fail(e, ERR_USAGE, "--qheads %" PRId64 " is not divisible by %s %d: every rank takes its share of the heads", s->qheads, option,
-                    ranks);
+        return fail(e, ERR_USAGE, "--qheads %" PRId64 "%s is not divisible by %s %d: every rank takes its share of the heads", s->qheads, of_one,
+                    option, ranks);
     if (s->kvheads % ranks && ranks % s->kvheads)
-        return fail(e, ERR_USAGE, "--kvheads %" PRId64 " and %s %d: one must divide the other", s->kvheads, option, ranks);
+        return fail(e, ERR_USAGE, "--kvheads %" PRId64 "%s and %s %d: one must divide the other", s->kvheads, of_one, option, ranks);
     return true;
 }

@@ -14,8 +14,8 @@ void gdn_section_widths(const struct cp_shape *s, int64_t w[GDN_SECTIONS])
 bool gdn_heads_check(const struct cp_shape *s, struct err *e)
 {
     if (s->kheads % s->cp)
-        return fail(e, ERR_USAGE, "--kheads %" PRId64 " is not divisible by --cp %d: this mode gives every rank its share of the heads", s->kheads,
-                    s->cp);
+        return fail(e, ERR_USAGE, "--kheads %" PRId64 "%s is not divisible by --cp %d: this mode gives every rank its share of the heads", s->kheads,
+                    shape_tp(s) > 1 ? " (of one --tp rank)" : "", s->cp);
     return true;
 }
 

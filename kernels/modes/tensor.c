@@ -66,41 +66,34 @@ bool tensor_backward(const struct cp_mode *mode, struct cp_rank *r, const struct
 /* ---- shapes ---- */
 
 static const struct heads {
+    enum cp_op op;
     const char *option;
     size_t at;
-} heads[] = {{"kheads", offsetof(struct cp_shape, kheads)},
-             {"vheads", offsetof(struct cp_shape, vheads)},
-             {"qheads", offsetof(struct cp_shape, qheads)},
-             {"kvheads", offsetof(struct cp_shape, kvheads)}};
+} heads[] = {{OP_GDN, "kheads", offsetof(struct cp_shape, kheads)},
+             {OP_GDN, "vheads", offsetof(struct cp_shape, vheads)},
+             {OP_ATTN, "qheads", offsetof(struct cp_shape, qheads)},
+             {OP_ATTN, "kvheads", offsetof(struct cp_shape, kvheads)}};
 
-static int64_t *count_of(struct cp_shape *s, const struct heads *h)
-{
-    return (int64_t *)((char *)s + h->at);
-}
-
-bool tensor_split(struct cp_shape *s, int64_t tp, struct err *e)
+bool tensor_split(struct cp_shape *s, enum cp_op op, int64_t tp, struct err *e)
 {
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        int64_t *n = count_of(s, &heads[i]);
+        int64_t *n = (int64_t *)((char *)s + heads[i].at);
+        if (heads[i].op != op)
+            continue;
         if (*n % tp)
             return fail(e, ERR_USAGE, "--%s %" PRId64 " is not divisible by --tp %" PRId64 ": every rank of a TP group takes its share of the heads",
                         heads[i].option, *n, tp);
         *n /= tp;
     }
-    s->tp = (int)tp;
+    return true;
+}
+
+bool tensor_check_rows(const struct cp_shape *s, int64_t tp, struct err *e)
+{
     return shape_rows(s) % tp == 0 || fail(e, ERR_USAGE,
                                            "--tokens %" PRId64 " over --cp %d gives %" PRId64 " rows, not divisible by --tp %" PRId64
                                            ": every rank of a TP group holds its share of the rows",
                                            s->tokens, s->cp, shape_rows(s), tp);
-}
-
-struct cp_shape tensor_whole(const struct cp_shape *s)
-{
-    struct cp_shape whole = *s;
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-        *count_of(&whole, &heads[i]) *= shape_tp(s);
-    whole.tp = 1;
-    return whole;
 }
 
 /* A gather and a scatter forward; backward two gathers and a scatter. */

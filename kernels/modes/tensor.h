@@ -16,10 +16,10 @@ bool tensor_forward(const struct cp_mode *mode, struct cp_rank *r, const struct 
 bool tensor_backward(const struct cp_mode *mode, struct cp_rank *r, const struct layer_tensors *w, const struct layer_tensors *grad, const float *x,
                      const float *dy, float *dx, struct layer_state *st, struct err *e);
 
-/* Divides the heads of a whole layer (both operators') by tp and sets tp. ERR_USAGE names the option that does not divide. */
-bool tensor_split(struct cp_shape *s, int64_t tp, struct err *e);
-/* The other way: the shape that all TP ranks together have. */
-struct cp_shape tensor_whole(const struct cp_shape *s);
+/* Divides the heads of an operator's layers by tp. ERR_USAGE names the option that does not divide. */
+bool tensor_split(struct cp_shape *s, enum cp_op op, int64_t tp, struct err *e);
+/* A CP rank's rows divide by tp. ERR_USAGE. */
+bool tensor_check_rows(const struct cp_shape *s, int64_t tp, struct err *e);
 
 struct expect;
 /* The TP group's collectives over a step: rows "comm_tp". */

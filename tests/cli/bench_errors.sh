@@ -6,7 +6,7 @@ no --mode gdn.nosuch
 no --mode gdn.chunkwize
 chunk --cp 0
 chunk --cp four
-chunk --tp 2
+chunk --tp 3
 chunk --layers 0
 chunk --microbatches -3
 chunk --steps 0
@@ -50,8 +50,25 @@ no --mode gdn.headwise.per_seq --cp 4 --kheads 2 --vheads 4
 no --mode gdn.replicated_allgather --cp 2
 cpbench expect --mode gdn.replicated_allgather --cp 2 --recompute none
 echo "status $?"
-# Options of modes that are not built are unknown, not ignored.
-for option in --attn-mode --dynamic-cp --machine; do
-    cpbench run --mode gdn.chunkwise $option 2 2>&1 | head -n 1
-done
+# cp sizes that change, heads over TP groups, padding, both operators.
+chunk --dynamic-cp 3
+chunk --cp 2 --dynamic-cp 4,1
+chunk --dynamic-cp 2x0
+chunk --dynamic-cp 1x20000
+chunk --dynamic-cp 2 --seqs 768,1280
+chunk --tp 0
+chunk --dynamic-cp 1 --tokens 2 --seqs 2
+chunk --tokens 2 --seqs 2
+chunk --cp 1 --tp 8
+chunk --kheads 8 --tp 8 --tokens 2080 --cp 8 --seqs 2080
+no --mode gdn.headwise.fused --tp 2
+no --mode attn.ulysses --tp 8
+chunk --padding left
+chunk --padding eod --tokens 2044 --seqs 2044
+chunk --padding eod --seqs 1021,1025
+chunk --attn-mode attn.none --layers 4
+chunk --attn-mode attn.ulysses
+chunk --attn-mode gdn.ulysses --layers 4
+chunk --attn-mode attn.ring.contiguous --layers 4
+chunk --machine nosuch
 ls

@@ -157,12 +157,14 @@ TEST(parts_make_up_the_whole)
         struct cp_shape s = {.cp = 1, .tokens = 64, .hidden = 1 + (int64_t)rnd(5), .layers = 5};
         s.kheads = tp * (1 + (int64_t)rnd(2)), s.vheads = s.kheads * (1 + (int64_t)rnd(2)), s.dk = 1 + (int64_t)rnd(3), s.dv = 1 + (int64_t)rnd(3);
         s.kvheads = tp * (1 + (int64_t)rnd(2)), s.qheads = s.kvheads * 2, s.dqk = 1 + (int64_t)rnd(3), s.dv_attn = 1, s.conv = 4;
-        assert_ok(tensor_split(&s, tp, &e), &e);
+        struct run_config c = {.mode = gdn, .attn = attn, .shape = s, .whole = s}, one = c;
+        c.shape.tp = tp;
+        assert_ok(tensor_split(&c.shape, OP_GDN, tp, &e) && tensor_split(&c.shape, OP_ATTN, tp, &e), &e);
         uint64_t hash = 0;
         int *seen = NULL;
         for (int rank = 0; rank < tp; rank++) {
             struct stack st;
-            stack_init(&st, gdn, attn, &s, rank, &a);
+            stack_init(&st, &c, rank, &a);
             const struct param_layout *whole = &st.whole[OP_GDN];
             seen = seen ? seen : arena_array(&a, int, whole->layer_floats);
             for (int64_t i = 0; i < st.part[OP_GDN].layer_floats; i++)
@@ -175,9 +177,8 @@ TEST(parts_make_up_the_whole)
                 assert_int_equal(seen[i], norm ? tp : 1);
             }
         }
-        struct cp_shape one = tensor_whole(&s);
         struct stack alone;
-        stack_init(&alone, gdn, attn, &one, 0, &a);
+        stack_init(&alone, &one, 0, &a);
         float *v = arena_array(&a, float, alone.floats);
         stack_draw(v, &alone, 7);
         assert_true(hash == stack_hash(&alone, v));
