@@ -2,6 +2,10 @@
  *
  * Each recording is made by `cpscope record --stack-threshold 0s`, a program of its own, in a folder that is gone at the
  * end unless -o asks for the recording. A program that fails is not judged: its own status is the answer.
+ *
+ *     --repeat 3                     PROGRAM PROGRAM PROGRAM                 the runs are samples
+ *     --repeat 3 --before COMMAND    COMMAND PROGRAM COMMAND PROGRAM ...     in turns, so that a machine that warms up or
+ *                                                                            slows down does so to both sides alike
  */
 #include "analyzer/cmd.h"
 #include "analyzer/gatecmd.h"
@@ -20,7 +24,8 @@
 enum { REPEAT_MOST = 100 };
 
 struct args {
-    const char *keep; /* -o */
+    const char *keep;   /* -o */
+    const char *before; /* a command for the shell */
     bool force;
     int64_t repeat;
     struct opt_list program;
@@ -30,6 +35,7 @@ static const struct opt opts[] = {
     {OPT_TEXT, "keep", offsetof(struct args, keep), "keep the recording there (with --repeat: FILE.1, FILE.2 ... before its suffix)", "FILE", 'o'},
     {OPT_FLAG, "force", offsetof(struct args, force), "replace an existing file"},
     {OPT_INT, "repeat", offsetof(struct args, repeat), "run the program so often; runs are the samples of times (default 1)", "N"},
+    {OPT_TEXT, "before", offsetof(struct args, before), "a command of the shell whose runs, in turns with PROGRAM's, are the baseline", "COMMAND"},
     {OPT_REST, "PROGRAM ARGS...", offsetof(struct args, program)},
     {0},
 };
@@ -46,7 +52,8 @@ static const char doc[] = "Record a program and judge the recording by rules, in
                           "The program's own failure comes first: its status is returned and nothing is judged. Else 0 all rules pass, 1 a rule "
                           "fails, 4 a rule cannot be judged.\n\n"
                           "  cpscope check --baseline sync.baseline -- python train.py --steps 3\n"
-                          "  cpscope check --rules step.rules --baseline good/ --repeat 5 -- ./train";
+                          "  cpscope check --rules step.rules --baseline good/ --repeat 5 -- ./train\n"
+                          "  cpscope check --rules step.rules --before ./train.old --repeat 5 -- ./train";
 
 static volatile sig_atomic_t child;
 
@@ -67,18 +74,18 @@ static void catch_signals(void)
 }
 
 /* Runs `cpscope record` on the program; its exit status, as a shell would say it. */
-static int record(const char *path, const struct args *a, struct arena *arena)
+static int record(const char *path, const struct opt_list *program, bool force, struct arena *arena)
 {
     static const char *const head[] = {"cpscope", "record", "--stack-threshold", "0s", "-o"};
     const size_t fixed = sizeof head / sizeof *head;
-    const char **argv = arena_array(arena, const char *, fixed + a->program.n + 4);
+    const char **argv = arena_array(arena, const char *, fixed + program->n + 4);
     size_t n = fixed;
     memcpy(argv, head, sizeof head);
     argv[n++] = path;
-    if (a->force)
+    if (force)
         argv[n++] = "--force";
     argv[n++] = "--";
-    memcpy(argv + n, a->program.v, a->program.n * sizeof *argv);
+    memcpy(argv + n, program->v, program->n * sizeof *argv);
     int status = 0;
     pid_t pid = fork();
     if (pid == 0) {
@@ -128,41 +135,67 @@ static void remove_folder(const char *folder, struct arena *arena)
     rmdir(folder);
 }
 
-static enum status record_and_judge(const struct args *a, const char *path, const struct gate_args *g, const struct trace_opts *to,
+struct places_of_files {
+    const char *path;   /* of the recording, before file_of() */
+    const char *before; /* folder of the recordings of --before; NULL: without */
+};
+
+/* Run k of the program, before it that of --before; 0 or the status of the one that failed. */
+static int record_turn(const struct args *a, int64_t k, const struct places_of_files *p, struct opt_list *files, struct arena *arena)
+{
+    const char *shell[] = {"sh", "-c", a->before}, *file = file_of(p->path, k, a->repeat, arena);
+    const struct opt_list before = {shell, 3};
+    int rc = p->before ? record(arena_printf(arena, "%s/run.%lld.sqlite", p->before, (long long)k + 1), &before, false, arena) : 0;
+    rc = rc ? rc : record(file, &a->program, a->force, arena);
+    if (rc)
+        return rc;
+    if (a->repeat == 1)
+        found(file, files, arena);
+    else if (access(file, F_OK) == 0)
+        files->v[files->n++] = file;
+    return 0;
+}
+
+static enum status record_and_judge(const struct args *a, const struct places_of_files *p, const struct gate_args *g, const struct trace_opts *to,
                                     const struct output_opts *oo, struct arena *arena, struct err *e)
 {
     struct opt_list files = {.v = arena_array(arena, const char *, OPT_LIST_MAX)};
+    struct gate_args gate = *g;
     for (int64_t k = 0; k < a->repeat; k++) {
-        const char *file = file_of(path, k, a->repeat, arena);
-        int rc = record(file, a, arena);
+        int rc = record_turn(a, k, p, &files, arena);
         if (rc != 0)
             return (enum status)rc;
-        if (a->repeat == 1)
-            found(file, &files, arena);
-        else if (access(file, F_OK) == 0)
-            files.v[files.n++] = file;
     }
-    if (!files.n) {
+    if (!files.n)
         fail(e, ERR_UNDECIDED, "the program had no events: nothing to judge");
+    else if (p->before && access(arena_printf(arena, "%s/run.1.sqlite", p->before), F_OK) != 0)
+        fail(e, ERR_UNDECIDED, "the command of --before had no events: nothing to compare with");
+    if (e->kind)
         return err_status(e);
-    }
-    return gate_files(files.v, files.n, g, to, oo, e);
+    gate.baseline = p->before ? p->before : g->baseline;
+    return gate_files(files.v, files.n, &gate, to, oo, e);
+}
+
+static char *temporary(struct arena *arena, struct err *e)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *folder = arena_printf(arena, "%s/cpscope-check-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    if (!mkdtemp(folder))
+        fail(e, ERR_FAIL, "%s: cannot make a temporary folder: %s", folder, strerror(errno));
+    return folder;
 }
 
 static enum status check(const struct args *a, const struct gate_args *g, const struct trace_opts *to, const struct output_opts *oo,
                          struct arena *arena, struct err *e)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *folder = arena_printf(arena, "%s/cpscope-check-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    char *folder = a->keep ? NULL : temporary(arena, e), *before = a->before && !e->kind ? temporary(arena, e) : NULL;
+    struct places_of_files p = {a->keep ? a->keep : arena_printf(arena, "%s/run.sqlite", folder), before};
     catch_signals();
-    if (a->keep)
-        return record_and_judge(a, a->keep, g, to, oo, arena, e);
-    if (!mkdtemp(folder)) {
-        fail(e, ERR_FAIL, "%s: cannot make a temporary folder: %s", folder, strerror(errno));
-        return err_status(e);
-    }
-    enum status status = record_and_judge(a, arena_printf(arena, "%s/run.sqlite", folder), g, to, oo, arena, e);
-    remove_folder(folder, arena);
+    enum status status = e->kind ? err_status(e) : record_and_judge(a, &p, g, to, oo, arena, e);
+    if (folder)
+        remove_folder(folder, arena);
+    if (before)
+        remove_folder(before, arena);
     return status;
 }
 
@@ -181,6 +214,8 @@ static enum status run(int argc, char **argv, struct err *e)
         ok = fail(e, ERR_USAGE, "--repeat %lld: 1 to %d", (long long)a.repeat, REPEAT_MOST);
     progress_enable(!oo.quiet);
     to.quiet = oo.quiet;
+    if (ok && a.before && g.baseline)
+        ok = fail(e, ERR_USAGE, "--before and --baseline: one of the two, they are the same side");
     if (ok)
         status = check(&a, &g, &to, &oo, &arena, e);
     arena_free(&arena);

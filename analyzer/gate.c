@@ -90,6 +90,15 @@ static const char *obstacle(const struct judge *j, const struct facts *mine, con
     return units_differ(j);
 }
 
+/* Why the runs themselves do not answer the rule; NULL: they do. */
+static const char *unfit(const struct judge *j, const struct measured *m, struct arena *a)
+{
+    const char *why = m->missing ? m->missing : no_time(j);
+    for (size_t i = 0; i < j->runs->n && !why && strcmp(j->r->table->name, "syncs") == 0; i++)
+        why = gate_stack_threshold(&j->runs->v[i].t, a);
+    return why;
+}
+
 static bool judge_rule(struct judge *j, const struct facts *mine, struct err *e)
 {
     struct arena *a = &j->out->arena;
@@ -97,9 +106,7 @@ static bool judge_rule(struct judge *j, const struct facts *mine, struct err *e)
     if (!runset_measure(j->r, j->runs, a, &m, e))
         return false;
     const struct measured *base = j->o->baseline && j->r->baseline ? baseline_find(j->o->baseline, rule_subject(j->r, a)) : NULL;
-    const char *why = m.missing ? m.missing : no_time(j);
-    for (size_t i = 0; i < j->runs->n && !why && strcmp(j->r->table->name, "syncs") == 0; i++)
-        why = gate_stack_threshold(&j->runs->v[i].t, a);
+    const char *why = unfit(j, &m, a);
     why = why ? why : obstacle(j, mine, base, a);
     if (why)
         gate_verdict(j, gate_undecided, m.n == 1 && j->r->agg != AGG_PER ? &m.v[0].value : NULL, NULL, why);

@@ -14,5 +14,15 @@ check -- true
 check --repeat 0 -- true
 check -o kept.sqlite -- $(bench 2 2 interval)
 cpscope check --repeat 3 -o runs.sqlite --rules "$ROOT/tests/data/gate_counts.rules" --baseline good.baseline --format csv -- $(bench 2 2 interval) 2> /dev/null | grep -v '^[0-9]\|^step,'
+# in turns with the runs of another command
+turns() { cpscope check --format csv "$@" 2> log | grep -v '^[0-9]\|^step,' | cut -d, -f 1-4; echo "status ${PIPESTATUS[0]}"; }
+a="echo A >> order; $(bench 2 2 interval)" b="echo B >> order; $(bench 2 2 interval)" n="echo B >> order; $(bench 2 2 naive)"
+turns --repeat 3 --before "$a" -- sh -c "$b"
+tr -d '\n' < order; echo
+turns --before "$a" -- sh -c "$n"
+turns --before 'exit 7' -- sh -c "$b"
+turns --before true -- sh -c "$b"; tail -n 1 log
+cpscope check --before true --baseline good.baseline -- true
+rm order log
 cpscope check --stack-threshold 1ms -- true 2>&1 | head -1
 ls . tmp
