@@ -20,3 +20,10 @@ struct steplist {
 
 /* ev: numbers of a rank's host events in d->ev. marker NULL: the built-in names. */
 struct steplist steps_find(const struct tracedata *d, const uint32_t *ev, size_t n, const regex_t *marker, struct arena *a);
+
+/* Steps of a device that nobody marked, ev its rows in order of time: of the stream with most kernels and collectives, the
+ * longest tail that is one sequence of names repeated three times or more (it may be cut within the last), when that is at
+ * least three quarters of the stream's rows and not one name alone. A step runs from its first row to the next step's, the
+ * last to its last row's end; it begins at that row of the sequence before which the stream stood still longest in sum.
+ * *period: rows of a step. Nothing of the kind: no steps. Linear. */
+struct steplist steps_repeated(const struct tracedata *d, const uint32_t *ev, size_t n, size_t *period, struct arena *a);

@@ -1,6 +1,7 @@
 /* table_steps.c - the steps of each rank: how long, how busy, how many tokens, and which ones stick out.
  *
- * Only marked steps are shown (steps.h): nothing is guessed from a library's ranges, and a trace without marks has none.
+ * Marked steps (steps.h), and where no rank has a mark the repetitions of each device's kernels. Nothing is guessed from a
+ * library's ranges.
  */
 #include "analyzer/units.h"
 #include "schemas/tracefile.h"
@@ -101,14 +102,37 @@ static void fill_rank(const struct trace *t, const struct trace_rank *r, struct 
     arena_free(&a);
 }
 
+/* Without a mark: repetitions on the rank's device with most rows. How many. */
+static size_t fill_repeated(const struct trace *t, const struct trace_rank *r, struct table *out)
+{
+    struct arena a = {0};
+    struct trace_rank found = *r;
+    const struct lane *most = NULL;
+    size_t period = 0;
+    for (uint32_t l = r->first_lane; l < r->first_lane + r->nlanes; l++)
+        most = !most || t->lanes[l].n > most->n ? &t->lanes[l] : most;
+    found.steps = most ? steps_repeated(&t->files[r->file].d, most->ev, most->n, &period, &a) : (struct steplist){0};
+    if (found.steps.n) {
+        fill_rank(t, &found, out);
+        const char *who = r->rank >= 0 ? arena_printf(&a, "rank %d: ", r->rank) : "";
+        table_note(out, "%sno step is marked; these are repetitions of %zu kernels on device %d, in device time", who, period, most->device);
+    }
+    arena_free(&a);
+    return found.steps.n;
+}
+
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
 {
     (void)args;
-    size_t steps = 0;
+    size_t steps = 0, repeated = 0;
     for (size_t i = 0; i < t->nranks; i++)
         steps += t->ranks[i].steps.n;
-    if (!steps)
-        return fail(e, ERR_UNDECIDED, "%s: no steps are marked in this trace; --step-marker RE says which ranges are steps", t->files[0].name);
+    for (size_t i = 0; !steps && i < t->nranks; i++)
+        repeated += fill_repeated(t, &t->ranks[i], out);
+    if (!steps && !repeated)
+        return fail(e, ERR_UNDECIDED,
+                    "%s: no steps are marked in this trace and no kernels repeat as steps do; --step-marker RE says which ranges are steps",
+                    t->files[0].name);
     for (size_t i = 0; i < t->nranks; i++)
         fill_rank(t, &t->ranks[i], out);
     return true;
@@ -118,14 +142,19 @@ const struct table_desc table_steps = {
     .name = "steps",
     .title = "Steps",
     .what = "One row per rank and marked step: ranges named step#N or ProfilerStep#N, or those of --step-marker. Warm-up is left out and no "
-            "step is guessed. Tokens are those of the cpscope.batch marks inside it, whole-group totals. An outlier takes over 1.6 times the "
+            "step is guessed from other ranges. Where no rank marks any, steps are told by the kernels and collectives of the stream "
+            "that has most, on the rank's device with most rows: the longest tail of it that is one sequence of names repeated three times or "
+            "more (the last may be cut), if it is at least three quarters of the stream and not one name alone. Such a step begins at the row "
+            "of the sequence before which the stream stood still longest, ends where the next begins, is numbered from 0 and a note says so; the "
+            "window of other tables does not go by it. Tokens are those of the cpscope.batch marks inside it, whole-group totals. An outlier takes "
+            "over 1.6 times the "
             "median of the rank's steps per token where every step's tokens are known, else over 1.6 times the median time.",
     .columns =
         (const struct column[]){
-            {"rank", UNIT_ID, .what = "rank of the host thread that marked it"},
+            {"rank", UNIT_ID, .what = "rank of the host thread that marked it, or of the device"},
             {"step", UNIT_ID, .what = "its number, or its position where it has none"},
             {"start_ns", UNIT_NS, .what = "since the trace's start"},
-            {"duration_ns", UNIT_NS, .what = "length of the range on the host"},
+            {"duration_ns", UNIT_NS, .what = "length of the range on the host; of repeated kernels from start to start"},
             {"busy_pct", UNIT_PERCENT, .base = "duration_ns", .what = "busy time of the rank's busiest device during it, of duration_ns"},
             {"tokens", UNIT_COUNT, .what = "tokens of its micro-batches, without padding"},
             {"ns_per_token", UNIT_REAL, .what = "duration_ns / tokens"},

@@ -91,4 +91,125 @@ TEST(no_phantom_steps)
     trace_close(&t);
 }
 
-UNIT_MAIN(UNIT(an_outlier_is_over_1_6_medians), UNIT(tokens_tell_long_from_slow), UNIT(busy_is_of_the_busiest_device), UNIT(no_phantom_steps))
+/* Kernels of these letters on stream 7, 10 long, 5 apart, and `more` before those at `at`. */
+static void make_letters(struct maker *m, const char *letters, char at, int64_t more)
+{
+    int64_t now = 1000;
+    for (const char *p = letters; *p; p++) {
+        char name[2] = {*p};
+        now += *p == at ? more : 0;
+        make_work(m, EV_KERNEL, name, 0, 7, now, now + 10, -1);
+        now += 15;
+    }
+}
+
+TEST(kernels_that_repeat_are_steps)
+{
+    struct maker m = maker("repeated");
+    make_letters(&m, "xyabbcabbcabbcab", 'c', 100); /* a step begins at c */
+    make_work(&m, EV_KERNEL, "other", 0, 8, 0, 900, -1);
+    make_push(&m, "Optimizer.step#Adam.step", 1, 1000, 1010);
+    struct opened x = open_steps(&m);
+    assert_int_equal(x.s.nrows, 2); /* c a b b: what is before the first c and behind the last is cut */
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(cell_of(&x.s, i, "step"), i);
+        assert_int_equal(cell_of(&x.s, i, "start_ns"), 1000 + 5 * 15 + 100 + 160 * (int64_t)i);
+    }
+    assert_int_equal(cell_of(&x.s, 0, "duration_ns"), 160);
+    assert_int_equal(cell_of(&x.s, 1, "duration_ns"), 160);
+    close_steps(&x);
+}
+
+/* One forward pass: layers repeat, but something else comes behind them; one kernel in a loop; twice is not often enough. */
+TEST(layers_and_loops_are_no_steps)
+{
+    static const char *const none[] = {"eabcabcabcabcabcabch", "aaaaaaaaaaaaaaaaaaaa", "abcdabcd", "xxxxxxabcabcabc"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        struct maker m = maker("layers");
+        struct trace t;
+        struct table out = {0};
+        struct err e = {0};
+        make_letters(&m, none[i], 0, 0);
+        make_open(&m, NULL, &t);
+        if (table_build(table_find("steps"), &t, NULL, &out, &e))
+            fail_msg("steps in %s", none[i]);
+        assert_int_equal(e.kind, ERR_UNDECIDED);
+        table_free(&out);
+        trace_close(&t);
+    }
+}
+
+struct expected {
+    int64_t start[64], end[64];
+    size_t n;
+};
+
+/* Every tail, every period, every row that a step might begin at. */
+static struct expected by_trial(const int *name, const int64_t *start, const int64_t *end, size_t n)
+{
+    struct expected x = {0};
+    for (size_t length = n; 4 * length >= 3 * n && length; length--)
+        for (size_t p = 1, from = n - length; 3 * p <= length; p++) {
+            size_t same = 0, at = from;
+            int64_t most = -1;
+            bool one = true;
+            for (size_t i = from + p; i < n; i++)
+                same += name[i] == name[i - p];
+            for (size_t i = from; i < from + p; i++)
+                one &= name[i] == name[from];
+            if (same < length - p)
+                continue;
+            for (size_t k = from; k < from + p; k++) {
+                int64_t still = 0;
+                for (size_t i = k; i < n; i += p)
+                    still += i > from && start[i] > end[i - 1] ? start[i] - end[i - 1] : 0;
+                at = still > most ? k : at;
+                most = still > most ? still : most;
+            }
+            for (; !one && at + p <= n; at += p) {
+                x.start[x.n] = start[at];
+                x.end[x.n++] = at + p < n ? start[at + p] : end[n - 1];
+            }
+            return x;
+        }
+    return x;
+}
+
+TEST(repetitions_are_those_of_trial)
+{
+    PROP(2000)
+    {
+        struct maker m = maker("trial");
+        struct trace t;
+        int name[48];
+        int64_t start[48], end[48], now = 100;
+        size_t n = 1 + rnd(40), period = 1 + rnd(9), noise = rnd(4);
+        for (size_t i = 0; i < n; i++) {
+            char text[2] = {0};
+            name[i] = i >= period && (noise || rnd(9)) && i > 3 * noise ? name[i - period] : (int)rnd(3);
+            text[0] = (char)('a' + name[i]);
+            start[i] = now + (int64_t)rnd(30);
+            end[i] = start[i] + 1 + (int64_t)rnd(20);
+            now = end[i] - (rnd(5) ? 0 : (int64_t)rnd(5));
+            now = now > start[i] ? now : start[i] + 1; /* rows come in order of their starts */
+            make_work(&m, EV_KERNEL, text, 0, 7, start[i], end[i], -1);
+        }
+        make_work(&m, EV_MEMCPY, "copy", 0, 7, 0, 5, -1);
+        make_open(&m, NULL, &t);
+        struct arena a = {0};
+        size_t rows = 0;
+        struct steplist got = steps_repeated(&t.files[0].d, t.lanes[0].ev, t.lanes[0].n, &rows, &a);
+        struct expected want = by_trial(name, start, end, n);
+        if (got.n != want.n)
+            fail_msg("%zu steps, by trial %zu", got.n, want.n);
+        for (size_t i = 0; i < got.n; i++)
+            if (got.v[i].start != want.start[i] || got.v[i].end != want.end[i])
+                fail_msg("step %zu: %lld to %lld, by trial %lld to %lld", i, (long long)got.v[i].start, (long long)got.v[i].end,
+                         (long long)want.start[i], (long long)want.end[i]);
+        arena_free(&a);
+        trace_close(&t);
+    }
+}
+
+UNIT_MAIN(UNIT(an_outlier_is_over_1_6_medians), UNIT(tokens_tell_long_from_slow), UNIT(busy_is_of_the_busiest_device), UNIT(no_phantom_steps),
+          UNIT(kernels_that_repeat_are_steps), UNIT(layers_and_loops_are_no_steps), UNIT(repetitions_are_those_of_trial))
