@@ -52,8 +52,9 @@ NVCC      ?= $(wildcard $(CUDA)/bin/nvcc)
 CUDA_ARCH ?= 80 90
 cu_tables := $(sort $(wildcard $(addsuffix /*.cu,kernels/device kernels/layout kernels/modes kernels/ops)))
 src_cuda  := $(sort $(wildcard kernels/device/cuda/*.c kernels/device/cuda/*.cu)) $(cu_tables)
+src_nccl  := $(sort $(wildcard kernels/comm/nccl/*.c kernels/comm/nccl/*.cu))
 with_cuda := $(if $(NVCC),$(if $(SAN)$(COV)$(findstring clang,$(CC)),,yes))
-cuda_modules := $(if $(with_cuda),$(addprefix $(BUILD)/lib/cpscope/,device_cuda.so))
+cuda_modules := $(if $(with_cuda),$(addprefix $(BUILD)/lib/cpscope/,device_cuda.so $(if $(wildcard $(CUDA)/include/nccl.h),comm_nccl.so)))
 
 all: $(BUILD)/bin/cpscope $(BUILD)/bin/cpbench $(BUILD)/lib/libcpscope.so $(BUILD)/lib/cpscope/comm_mpi.so $(cuda_modules)
 
@@ -112,6 +113,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/gen/flags
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/gen/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/obj/collector/%.o: CFLAGS += -fno-omit-frame-pointer # stacks start in there
 $(BUILD)/obj/tests/%.o: CPPFLAGS += -Itests -DTEST_DATA='"$(CURDIR)/tests/data"' -DTEST_ROOT='"$(CURDIR)"' -DTEST_BUILD='"$(abspath $(BUILD))"'
 $(BUILD)/obj/tests/%.o: CFLAGS += -Wno-missing-prototypes
 
@@ -156,32 +158,47 @@ $(BUILD)/cuda/%.o: %.c $(BUILD)/gen/flags
 $(BUILD)/cuda/cuda_tables.o: $(BUILD)/gen/cuda_tables.c $(BUILD)/gen/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -isystem $(CUDA)/include $(CFLAGS) -c $< -o $@
-obj_cuda := $(addsuffix .o,$(addprefix $(BUILD)/cuda/,$(basename $(src_cuda)))) $(BUILD)/cuda/cuda_tables.o
+obj_of   = $(addsuffix .o,$(addprefix $(1)/,$(basename $(2))))
+obj_cuda := $(call obj_of,$(BUILD)/cuda,$(src_cuda)) $(BUILD)/cuda/cuda_tables.o
+obj_nccl := $(call obj_of,$(BUILD)/cuda,$(src_nccl))
+nvcc_link = $(NVCC) -shared -cudart shared -o $@ $(1) -L$(CUDA)/lib64 $(2) -Xlinker -z,defs -Xlinker -rpath,$(CUDA)/lib64
 $(BUILD)/lib/cpscope/device_cuda.so: $(obj_cuda) $(BUILD)/gen/nvcc_flags
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) -shared -cudart shared -o $@ $(obj_cuda) -lcublas -Xlinker -z,defs -Xlinker -rpath,$(CUDA)/lib64
+	$(Q)$(call nvcc_link,$(obj_cuda),-lcublas)
+$(BUILD)/lib/cpscope/comm_nccl.so: $(obj_nccl) $(BUILD)/gen/nvcc_flags
+	@mkdir -p $(@D)
+	$(Q)$(call nvcc_link,$(obj_nccl),-lnccl)
 
 # The same sources against a stand-in for a GPU (tests/fake/cuda), beside a copy of the program: needs no toolkit.
 standin      := $(BUILD)/standin
 standin_ok   := $(if $(SAN)$(COV)$(findstring clang,$(CC)),,yes)
 standin_inc  := -I. -Itests/fake/cuda
-obj_standin  := $(addsuffix .o,$(addprefix $(standin)/obj/,$(basename $(src_cuda)) $(basename $(wildcard tests/fake/cuda/*.c tests/fake/cuda/*.cc)))) $(standin)/obj/cuda_tables.o
+obj_fake     := $(call obj_of,$(standin)/obj,$(sort $(wildcard tests/fake/cuda/*.c tests/fake/cuda/*.cc)))
 $(standin)/obj/%.o: %.cu $(BUILD)/gen/flags
 	@mkdir -p $(@D)
 	$(Q)$(CXX) $(standin_inc) -D_GNU_SOURCE -D__CUDACC__ -include cuda_runtime.h -std=c++17 -O2 -g -fPIC -fvisibility=hidden -ffp-contract=off -pthread -Wall -MMD -MP -x c++ -c $< -o $@
 $(standin)/obj/%.o: %.cc $(BUILD)/gen/flags
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(standin_inc) -D_GNU_SOURCE -std=c++17 -O2 -g -fPIC -fvisibility=hidden -pthread -Wall -MMD -MP -c $< -o $@
+	$(Q)$(CXX) $(standin_inc) -D_GNU_SOURCE -std=c++17 -O2 -g -fPIC -pthread -Wall -MMD -MP -c $< -o $@
+$(standin)/obj/tests/%.o: tests/%.c $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(standin_inc) $(CPPFLAGS) $(CFLAGS) -fvisibility=default -MMD -MP -c $< -o $@
 $(standin)/obj/%.o: %.c $(BUILD)/gen/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(standin_inc) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 $(standin)/obj/cuda_tables.o: $(BUILD)/gen/cuda_tables.c $(BUILD)/gen/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(standin_inc) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
-$(standin)/lib/cpscope/device_cuda.so: $(obj_standin)
+# One library for the stand-ins, as there is one driver.
+$(standin)/lib/libstandin.so: $(obj_fake)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -shared -pthread -o $@ $(obj_standin) -Wl,-z,defs -lopenblas -lm
-$(standin)/bin/cpbench: $(BUILD)/bin/cpbench $(standin)/lib/cpscope/device_cuda.so
+	$(Q)$(CXX) -shared -pthread -o $@ $^ -Wl,-z,defs -lopenblas -lm
+$(standin)/lib/cpscope/device_cuda.so: $(call obj_of,$(standin)/obj,$(src_cuda)) $(standin)/obj/cuda_tables.o $(standin)/lib/libstandin.so
+$(standin)/lib/cpscope/comm_nccl.so: $(call obj_of,$(standin)/obj,$(src_nccl)) $(standin)/lib/libstandin.so
+$(standin)/lib/cpscope/%.so:
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -shared -pthread -o $@ $^ -Wl,-z,defs -Wl,-rpath,'$$ORIGIN/..'
+$(standin)/bin/cpbench: $(BUILD)/bin/cpbench $(addprefix $(standin)/lib/cpscope/,device_cuda.so comm_nccl.so)
 	@mkdir -p $(@D); cp $< $@
 
 # A sanitizer's runtime cannot be preloaded into a plain program: the library is plain in every build, its unit tests are not.

@@ -69,6 +69,8 @@ struct comm {
 
 /* How much of what lies in memory travels: 1, or a half. */
 double collective_share(const struct collective *x);
+/* Bytes that come into recv. */
+int64_t collective_received(const struct collective *x, int size);
 /* The output of a collective that ended without data: zeros. */
 void collective_clear(const struct collective *x, int size);
 

@@ -149,7 +149,7 @@ static const char *event_name(const char *group, enum comm_function f)
 
 /* ---- what ended without data ---- */
 
-static int64_t received(const struct collective *x, int size)
+int64_t collective_received(const struct collective *x, int size)
 {
     int64_t element = x->dtype == COMM_F64 ? 8 : x->dtype == COMM_F32 ? 4 : 1, total = 0;
     switch (x->function) {
@@ -169,7 +169,7 @@ static int64_t received(const struct collective *x, int size)
 
 void collective_clear(const struct collective *x, int size)
 {
-    int64_t bytes = received(x, size);
+    int64_t bytes = collective_received(x, size);
     if (bytes)
         memset(x->recv, 0, (size_t)bytes);
 }

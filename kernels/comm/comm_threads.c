@@ -1,9 +1,10 @@
-/* comm_threads.c - ranks are threads of one process: each rank's stream worker reads straight out of its peers' buffers.
+/* comm_threads.c - ranks are threads of one process: each reads straight out of its peers' buffers. On the cpu device that is
+ * done by the stream's worker, on a GPU it is enqueued by the host thread (peers.h).
  *
- *   rank 0 worker:  post | gate: all have posted | copy from every peer | gate: all have copied | leave
- *   rank 1 worker:     post | ...
+ *   rank 0:  post | gate: all have posted | copy from every peer | gate: all have copied | leave
+ *   rank 1:     post | ...
  *
- * Waiting is sleeping, and lies inside the comm event, as with NCCL. Peers may touch a posted buffer only between the
+ * Waiting is sleeping, and on the cpu lies inside the comm event, as with NCCL. Peers may touch a posted buffer only between the
  * two gates. The first gate can be broken by comm_world_abort(): then nobody passes it any more and nobody touches
  * anybody's buffer. Behind it all ranks are sure to arrive, so the later gates cannot be.
  *
@@ -13,24 +14,28 @@
  * Point to point passes no gate: a message lies in the mailbox of its sender and receiver.
  */
 #include "kernels/comm/backend.h"
+#include "kernels/comm/gate.h"
 #include "kernels/comm/mailbox.h"
-#include "kernels/device/park.h"
+#include "kernels/comm/peers.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where all ranks meet, again and again. `state` counts arrivals since the start; its lowest bit says broken, and then it
- * counts no further, so every rank comes to the same answer from one look at it. */
-struct gate {
-    _Atomic uint64_t state;
-    _Atomic uint32_t moved; /* what sleepers sleep on */
+enum { GATE_POSTED, GATE_REDUCED, GATE_LEFT, GATE_HOST, NGATES };
+
+enum phase { PHASE_POSTED, PHASE_REDUCED, PHASE_LEFT, NPHASES };
+
+/* What a rank's stream has come to. */
+struct marks {
+    struct peer_mark at[NPHASES];
 };
 
-enum { GATE_BROKEN = 1, GATE_ARRIVAL = 2 };
-
-enum { GATE_POSTED, GATE_REDUCED, GATE_LEFT, GATE_HOST, NGATES };
+struct pair { /* a sender and a receiver */
+    struct mailbox box;
+    struct peer_mark ready, taken; /* the message is there; it has been copied */
+};
 
 struct group { /* what the ranks of one communicator share */
     struct group *next;
@@ -39,7 +44,9 @@ struct group { /* what the ranks of one communicator share */
     bool *opened; /* by rank, as all below: the number in the part */
     struct gate gates[NGATES];
     const struct collective **posts; /* by rank; valid between the gates */
-    struct mailbox *boxes;           /* [from][to] */
+    struct marks *marks;
+    struct pair *pairs; /* [from][to] */
+    const void **parts; /* [rank][rank]: where a rank's sums find their addends */
     int size;
 };
 
@@ -55,70 +62,46 @@ struct member { /* comm.impl: outlives the handle while collectives are enqueued
     atomic_int users;
 };
 
-/* ---- gates ---- */
-
-static void gate_wake(struct gate *g)
-{
-    atomic_fetch_add(&g->moved, 1);
-    futex_wake(&g->moved, INT_MAX);
-}
-
-/* True when all `size` ranks have come; false when the gate was broken before that, on every rank that had come or comes. */
-static bool gate_pass(struct gate *g, int size)
-{
-    uint64_t state = atomic_load(&g->state);
-    do {
-        if (state & GATE_BROKEN)
-            return false;
-    } while (!atomic_compare_exchange_weak(&g->state, &state, state + GATE_ARRIVAL));
-    uint64_t before = state / GATE_ARRIVAL, all = (before / (uint64_t)size + 1) * (uint64_t)size;
-    if (before + 1 == all) {
-        gate_wake(g);
-        return true;
-    }
-    for (;;) {
-        uint32_t moved = atomic_load(&g->moved);
-        state = atomic_load(&g->state);
-        if (state / GATE_ARRIVAL >= all || state & GATE_BROKEN)
-            return state / GATE_ARRIVAL >= all;
-        futex_wait(&g->moved, moved);
-    }
-}
-
-static void gate_break(struct gate *g)
-{
-    atomic_fetch_or(&g->state, GATE_BROKEN);
-    gate_wake(g);
-}
-
 /* ---- the transfers, between the gates ---- */
+
+struct turn { /* one rank's part of a collective, in its turn */
+    const struct member *m;
+    struct stream *s;
+};
 
 static const unsigned char *sent_by(const struct member *m, int rank)
 {
     return m->group->posts[rank]->send;
 }
 
-/* In place means the same place, so overlap is all or nothing. */
-static void copy(void *to, const void *from, int64_t bytes)
+/* This rank's stream has come to a phase; all ranks have enqueued so far; what follows comes after all of them. */
+static void reach(const struct turn *w, enum phase phase)
 {
-    if (bytes && to != from)
-        memcpy(to, from, (size_t)bytes);
+    peer_mark(w->s, &w->m->group->marks[w->m->rank].at[phase]);
 }
 
-static void all_gather(const struct member *m, const struct collective *x)
+static void await_all(const struct turn *w, enum phase phase)
 {
-    for (int r = 0; r < m->size; r++)
-        copy((unsigned char *)x->recv + r * x->n, sent_by(m, r), x->n);
+    for (int r = 0; r < w->m->size; r++)
+        if (r != w->m->rank)
+            peer_await(w->s, &w->m->group->marks[r].at[phase]);
 }
 
-static void all_to_all(const struct member *m, const struct collective *x)
+static void all_gather(const struct turn *w, const struct collective *x)
 {
-    for (int r = 0; r < m->size; r++)
-        copy((unsigned char *)x->recv + r * x->n, sent_by(m, r) + m->rank * x->n, x->n);
+    for (int r = 0; r < w->m->size; r++)
+        peer_copy(w->s, (unsigned char *)x->recv + r * x->n, sent_by(w->m, r), x->n);
 }
 
-static void all_to_all_v(const struct member *m, const struct collective *x)
+static void all_to_all(const struct turn *w, const struct collective *x)
 {
+    for (int r = 0; r < w->m->size; r++)
+        peer_copy(w->s, (unsigned char *)x->recv + r * x->n, sent_by(w->m, r) + w->m->rank * x->n, x->n);
+}
+
+static void all_to_all_v(const struct turn *w, const struct collective *x)
+{
+    const struct member *m = w->m;
     unsigned char *to = x->recv;
     for (int r = 0; r < m->size; r++) {
         const int64_t *lengths = m->group->posts[r]->splits;
@@ -126,56 +109,48 @@ static void all_to_all_v(const struct member *m, const struct collective *x)
         for (int i = 0; i < m->rank; i++)
             from += lengths[i];
         assert(lengths[m->rank] == x->splits[m->size + r] && "what a rank sends is what its peer expects");
-        copy(to, from, lengths[m->rank]);
+        peer_copy(w->s, to, from, lengths[m->rank]);
         to += lengths[m->rank];
     }
 }
 
-enum { REDUCE_BLOCK = 512 };
-
-/* to[0 .. n-1] <- sum over ranks 0, 1, ... of their send[from + i]; `to` may be this rank's own send + from. */
-#define DEFINE_REDUCE(name, type)                                                                                                                    \
-    static void name(const struct member *m, type *to, int64_t from, int64_t n)                                                                      \
-    {                                                                                                                                                \
-        type sum[REDUCE_BLOCK];                                                                                                                      \
-        for (int64_t at = 0; at < n; at += REDUCE_BLOCK) {                                                                                           \
-            int count = (int)(n - at < REDUCE_BLOCK ? n - at : REDUCE_BLOCK);                                                                        \
-            for (int r = 0; r < m->size; r++) {                                                                                                      \
-                const type *part = (const type *)(const void *)sent_by(m, r) + from + at;                                                            \
-                for (int i = 0; i < count; i++)                                                                                                      \
-                    sum[i] = r ? sum[i] + part[i] : part[i];                                                                                         \
-            }                                                                                                                                        \
-            memcpy(to + at, sum, (size_t)count * sizeof *sum);                                                                                       \
-        }                                                                                                                                            \
-    }
-DEFINE_REDUCE(reduce_f32, float)
-DEFINE_REDUCE(reduce_f64, double)
-
-static void reduce_scatter(const struct member *m, const struct collective *x)
+/* to <- sum over ranks 0, 1, ... of n elements of their send, from `at` on; `to` may be this rank's own. */
+static void reduce(const struct turn *w, const struct collective *x, void *to, int64_t at, int64_t n)
 {
-    reduce_f32(m, x->recv, m->rank * x->n, x->n);
+    const struct member *m = w->m;
+    bool f64 = x->dtype == COMM_F64;
+    const void **parts = m->group->parts + (size_t)m->rank * (size_t)m->size;
+    for (int r = 0; r < m->size; r++)
+        parts[r] = sent_by(m, r) + at * (f64 ? 8 : 4);
+    peer_add(w->s, f64, to, parts, m->size, n);
 }
 
-static void all_reduce(const struct member *m, const struct collective *x)
+static void reduce_scatter(const struct turn *w, const struct collective *x)
 {
+    reduce(w, x, x->recv, w->m->rank * x->n, x->n);
+}
+
+static void all_reduce(const struct turn *w, const struct collective *x)
+{
+    const struct member *m = w->m;
     int64_t element = x->dtype == COMM_F64 ? 8 : 4;
     int64_t from = x->n * m->rank / m->size, until = x->n * (m->rank + 1) / m->size;
-    if (x->dtype == COMM_F64)
-        reduce_f64(m, (double *)x->recv + from, from, until - from);
-    else
-        reduce_f32(m, (float *)x->recv + from, from, until - from);
+    reduce(w, x, (unsigned char *)x->recv + from * element, from, until - from);
+    reach(w, PHASE_REDUCED);
     gate_pass(&m->group->gates[GATE_REDUCED], m->size);
+    await_all(w, PHASE_REDUCED);
     for (int r = 0; r < m->size; r++) {
         int64_t start = x->n * r / m->size, end = x->n * (r + 1) / m->size;
         if (r != m->rank)
-            copy((unsigned char *)x->recv + start * element, sent_by(m, r) + start * element, (end - start) * element);
+            peer_copy(w->s, (unsigned char *)x->recv + start * element, sent_by(m, r) + start * element, (end - start) * element);
     }
 }
 
-/* ---- one collective, on the stream's worker ---- */
+/* ---- one collective ---- */
 
 struct task {
     struct member *member;
+    struct stream *stream;
     struct collective x;
 };
 _Static_assert(sizeof(struct task) <= COMM_ARGS_MAX, "a task fits into the arguments of a collective");
@@ -196,31 +171,53 @@ static void member_drop(struct member *m)
         free(m);
 }
 
-/* Puts the own message where its receiver finds it, takes the one for me, then waits until mine has been taken. */
-static bool send_recv(const struct member *m, const struct collective *x)
+static bool take(const struct turn *w, const struct collective *x)
 {
-    struct mailbox *out = x->to < 0 ? NULL : &m->group->boxes[m->rank * m->size + x->to];
-    if (out)
-        mail_post(out, x->send);
-    bool ok = x->from < 0 || mail_take(&m->group->boxes[x->from * m->size + m->rank], x->recv, (size_t)x->n);
-    if (out)
-        mail_wait(out);
+    struct pair *p = &w->m->group->pairs[x->from * w->m->size + w->m->rank];
+    const void *message = mail_take(&p->box);
+    if (!message)
+        return false;
+    peer_await(w->s, &p->ready);
+    peer_copy(w->s, x->recv, message, x->n);
+    peer_mark(w->s, &p->taken);
+    mail_taken(&p->box);
+    return true;
+}
+
+/* Puts the own message where its receiver finds it, takes the one for me, then waits until mine has been taken. */
+static bool send_recv(const struct turn *w, const struct collective *x)
+{
+    struct pair *out = x->to < 0 ? NULL : &w->m->group->pairs[w->m->rank * w->m->size + x->to];
+    if (out) {
+        peer_mark(w->s, &out->ready);
+        mail_post(&out->box, x->send);
+    }
+    bool ok = x->from < 0 || take(w, x);
+    if (out) {
+        mail_wait(&out->box);
+        peer_await(w->s, &out->taken);
+    }
     return ok;
 }
 
-static bool collect(const struct member *m, const struct collective *x)
+static bool collect(const struct turn *w, const struct collective *x)
 {
-    static void (*const transfers[])(const struct member *, const struct collective *) = {[COMM_ALL_GATHER] = all_gather,
-                                                                                          [COMM_ALL_TO_ALL] = all_to_all,
-                                                                                          [COMM_ALL_TO_ALL_V] = all_to_all_v,
-                                                                                          [COMM_REDUCE_SCATTER] = reduce_scatter,
-                                                                                          [COMM_ALL_REDUCE] = all_reduce};
+    static void (*const transfers[])(const struct turn *, const struct collective *) = {[COMM_ALL_GATHER] = all_gather,
+                                                                                        [COMM_ALL_TO_ALL] = all_to_all,
+                                                                                        [COMM_ALL_TO_ALL_V] = all_to_all_v,
+                                                                                        [COMM_REDUCE_SCATTER] = reduce_scatter,
+                                                                                        [COMM_ALL_REDUCE] = all_reduce};
+    const struct member *m = w->m;
     m->group->posts[m->rank] = x;
+    reach(w, PHASE_POSTED);
     if (!gate_pass(&m->group->gates[GATE_POSTED], m->size))
         return false;
     assert(agree(m, x) && "all ranks make the same call");
-    transfers[x->function](m, x);
+    await_all(w, PHASE_POSTED);
+    transfers[x->function](w, x);
+    reach(w, PHASE_LEFT);
     gate_pass(&m->group->gates[GATE_LEFT], m->size);
+    await_all(w, PHASE_LEFT);
     return true;
 }
 
@@ -247,17 +244,18 @@ static void run(void *args)
 {
     struct task *t = args;
     struct member *m = t->member;
-    assert(fits(m, &t->x) && "rows hold values of the storage type");
-    bool ok = t->x.function == COMM_SEND_RECV ? send_recv(m, &t->x) : collect(m, &t->x);
+    const struct turn w = {m, t->stream};
+    assert((peers_enqueue(w.s) || fits(m, &t->x)) && "rows hold values of the storage type");
+    bool ok = t->x.function == COMM_SEND_RECV ? send_recv(&w, &t->x) : collect(&w, &t->x);
     if (!ok)
-        collective_clear(&t->x, m->size);
+        peer_clear(w.s, t->x.recv, collective_received(&t->x, m->size));
     free(t->x.splits);
     member_drop(m);
 }
 
 static void enqueue(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x)
 {
-    struct task t = {c->impl, *x};
+    struct task t = {c->impl, s, *x};
     atomic_fetch_add(&t.member->users, 1);
     dev_enqueue_comm(s, a, run, &t, sizeof t);
 }
@@ -289,9 +287,18 @@ static void group_free(struct group *g)
 {
     if (!g)
         return;
+    for (int r = 0; g->marks && r < g->size; r++)
+        for (int i = 0; i < NPHASES; i++)
+            peer_mark_close(&g->marks[r].at[i]);
+    for (int i = 0; g->pairs && i < g->size * g->size; i++) {
+        peer_mark_close(&g->pairs[i].ready);
+        peer_mark_close(&g->pairs[i].taken);
+    }
     free(g->opened);
     free(g->posts);
-    free(g->boxes);
+    free(g->marks);
+    free(g->pairs);
+    free(g->parts);
     free(g);
 }
 
@@ -311,7 +318,7 @@ static void group_break(struct group *g)
     gate_break(&g->gates[GATE_POSTED]);
     gate_break(&g->gates[GATE_HOST]);
     for (int i = 0; i < g->size * g->size; i++)
-        mail_break(&g->boxes[i]);
+        mail_break(&g->pairs[i].box);
 }
 
 static void world_abort(struct comm_world *w)
@@ -334,9 +341,11 @@ static struct group *group_new(const char *name, struct comm_part part)
     g->part = part;
     g->opened = calloc((size_t)size, sizeof *g->opened);
     g->posts = calloc((size_t)size, sizeof *g->posts);
-    g->boxes = calloc((size_t)size * (size_t)size, sizeof *g->boxes);
+    g->marks = calloc((size_t)size, sizeof *g->marks);
+    g->pairs = calloc((size_t)size * (size_t)size, sizeof *g->pairs);
+    g->parts = calloc((size_t)size * (size_t)size, sizeof *g->parts);
     g->size = size;
-    if (g->opened && g->posts && g->boxes)
+    if (g->opened && g->posts && g->marks && g->pairs && g->parts)
         return g;
     group_free(g);
     return NULL;

@@ -2,7 +2,7 @@
 #include "kernels/comm/mailbox.h"
 #include "kernels/device/park.h"
 
-#include <string.h>
+#include <stddef.h>
 
 enum { EMPTY, FULL, TAKING, PHASE = 3, BROKEN = 4 };
 
@@ -35,21 +35,22 @@ void mail_wait(struct mailbox *box)
     }
 }
 
-bool mail_take(struct mailbox *box, void *to, size_t bytes)
+const void *mail_take(struct mailbox *box)
 {
     for (;;) {
         uint32_t state = atomic_load(&box->state), full = FULL;
         if (state & BROKEN)
-            return false;
+            return NULL;
         if (state == FULL && atomic_compare_exchange_strong(&box->state, &full, TAKING))
-            break;
+            return box->data;
         if (state != FULL)
             futex_wait(&box->state, state);
     }
-    if (bytes)
-        memcpy(to, box->data, bytes);
+}
+
+void mail_taken(struct mailbox *box)
+{
     move(box, TAKING, EMPTY);
-    return true;
 }
 
 void mail_break(struct mailbox *box)

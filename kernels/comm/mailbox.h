@@ -9,7 +9,6 @@
 #pragma once
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct mailbox {
@@ -20,6 +19,7 @@ struct mailbox {
 void mail_post(struct mailbox *box, const void *data);
 /* Returns when the message has been taken; at once when the box is broken. The buffer is the sender's own again. */
 void mail_wait(struct mailbox *box);
-/* Copies the message of `bytes` bytes; false when the box is broken: then `to` is untouched. */
-bool mail_take(struct mailbox *box, void *to, size_t bytes);
+/* Waits for the message and begins to take it: the buffer may be read until mail_taken(). NULL: the box is broken. */
+const void *mail_take(struct mailbox *box);
+void mail_taken(struct mailbox *box);
 void mail_break(struct mailbox *box); /* any thread, more than once */

@@ -4,12 +4,13 @@
  *   fp16   sign 1, exponent 5 (bias 15), significand 10; exponent 0: significand x 2^-24; 31: infinity, NaN
  */
 #pragma once
+#include "kernels/ops/hot.h"
 #include "kernels/ops/round.h"
 
 #include <math.h>
 #include <string.h>
 
-static inline uint16_t narrow_fp16(float x)
+HOT_INLINE uint16_t narrow_fp16(float x)
 {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
@@ -22,7 +23,7 @@ static inline uint16_t narrow_fp16(float x)
     return (uint16_t)(sign | (((u & 0x7fffffff) >> 13) - ((127 - 15) << 10)));
 }
 
-static inline float widen_fp16(uint16_t h)
+HOT_INLINE float widen_fp16(uint16_t h)
 {
     float sign = h & 0x8000 ? -1 : 1, fraction = (float)(h & 0x3ff);
     int exponent = h >> 10 & 31;
@@ -31,14 +32,14 @@ static inline float widen_fp16(uint16_t h)
     return sign * (exponent ? ldexpf(1024 + fraction, exponent - 25) : fraction * 0x1p-24f);
 }
 
-static inline uint16_t narrow_of(enum dtype t, float x)
+HOT_INLINE uint16_t narrow_of(enum dtype t, float x)
 {
     uint32_t u;
     memcpy(&u, &x, sizeof u);
     return t == DTYPE_BF16 ? (uint16_t)(u >> 16) : narrow_fp16(x);
 }
 
-static inline float widen_of(enum dtype t, uint16_t h)
+HOT_INLINE float widen_of(enum dtype t, uint16_t h)
 {
     uint32_t u = (uint32_t)h << 16;
     float x;

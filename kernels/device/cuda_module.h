@@ -68,3 +68,5 @@ enum { CUDA_PARTS_MAX = 64 };
 
 /* The cudaStream_t of a stream of the cuda backend; NULL: of another one. */
 void *cuda_stream_native(const struct stream *s);
+/* GPUs on this machine that the program can use; 0: none, or no module. */
+int cuda_devices(void);

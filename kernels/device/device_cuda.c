@@ -59,6 +59,11 @@ static bool available(void)
     return cuda.m != NULL;
 }
 
+int cuda_devices(void)
+{
+    return available() ? cuda.devices : 0;
+}
+
 static void why_not(struct err *e)
 {
     fail(e, cuda.why.kind, "%s", cuda.why.msg);

@@ -193,9 +193,17 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device)
     return cudaSuccess;
 }
 
+static __thread int current;
+
 cudaError_t cudaSetDevice(int device)
 {
-    (void)device;
+    current = device;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    *device = current;
     return cudaSuccess;
 }
 

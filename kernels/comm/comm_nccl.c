@@ -1,0 +1,294 @@
+/* comm_nccl.c - ranks have a GPU each: groups, and how their ranks hear of a group's id; the module does the transfers.
+ *
+ *   | started as                         | ranks                          | the id, and what the host shares, goes by        |
+ *   | cpbench                            | threads of this process        | this process's memory                            |
+ *   | mpirun -np C cpbench               | processes                      | MPI (comm_mpi.so)                                |
+ *   | any launcher, CPBENCH_NCCL_FILE=F  | processes, rank and world size | files F.0, F.1 ... that all ranks see; the first |
+ *   |                                    | from the launcher              | rank of a group writes, the others wait          |
+ */
+#include "kernels/comm/nccl_module.h"
+#include "kernels/comm/nccl_files.h"
+#include "kernels/device/cuda_module.h"
+#include "kernels/device/modules.h"
+#include "schemas/launch.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct room { /* of ranks that are threads: a group whose id the first comer has made */
+    struct room *next;
+    const char *group;
+    struct comm_part part;
+    struct nccl_id id;
+    bool *opened; /* by rank in the part */
+};
+
+struct member { /* comm.impl */
+    struct member *next;
+    struct nccl_handle *handle;
+};
+
+struct job { /* comm_world.impl */
+    const struct nccl_module *module;
+    struct comm_world *mpi; /* NULL: not by MPI */
+    const char *files;      /* NULL: not by files */
+    int64_t opened;         /* exchanges by files so far */
+    pthread_mutex_t lock;
+    struct room *rooms;
+    struct member *members; /* of this process: for abort */
+};
+
+/* ---- ids ---- */
+
+static struct nccl_id *fail_id(struct err *e, const char *why)
+{
+    fail(e, ERR_FAIL, "communicator nccl: %s", why);
+    return NULL;
+}
+
+/* The first room of that group and part which this rank has not entered. Called under the lock. */
+static struct room *enter(struct job *j, const struct comm *c, struct err *e)
+{
+    struct room **link = &j->rooms;
+    while (*link && (strcmp((*link)->group, c->group) != 0 || memcmp(&(*link)->part, &c->part, sizeof c->part) != 0 || (*link)->opened[c->rank]))
+        link = &(*link)->next;
+    if (!*link) {
+        struct room *r = calloc(1, sizeof *r);
+        bool *opened = calloc((size_t)c->part.size, sizeof *opened);
+        const char *wrong = r && opened ? j->module->id(&r->id) : "out of memory";
+        if (wrong) {
+            free(r);
+            free(opened);
+            fail_id(e, wrong);
+            return NULL;
+        }
+        *r = (struct room){.group = c->group, .part = c->part, .id = r->id, .opened = opened};
+        *link = r;
+    }
+    (*link)->opened[c->rank] = true;
+    return *link;
+}
+
+static bool id_of_threads(struct job *j, const struct comm *c, struct nccl_id *id, struct err *e)
+{
+    pthread_mutex_lock(&j->lock);
+    const struct room *r = enter(j, c, e);
+    if (r)
+        *id = r->id;
+    pthread_mutex_unlock(&j->lock);
+    return r != NULL;
+}
+
+/* Every process tells all others an id; those of first ranks are ids. */
+static bool id_by_mpi(const struct job *j, const struct comm *c, struct nccl_id *id, struct err *e)
+{
+    struct nccl_id *rows = calloc((size_t)c->world->size, sizeof *rows);
+    const char *wrong = !rows ? "out of memory" : c->rank == 0 ? j->module->id(&rows[c->part.first]) : NULL;
+    bool ok = wrong ? fail_id(e, wrong) != NULL : comm_world_share(j->mpi, rows, sizeof *rows, e);
+    if (ok)
+        *id = rows[c->part.first];
+    free(rows);
+    return ok;
+}
+
+static bool id_by_file(struct job *j, const struct comm *c, struct nccl_id *id, struct err *e)
+{
+    int64_t number = j->opened++;
+    if (c->rank > 0)
+        return nccl_file_read(j->files, number, c->part.first, id, sizeof *id, &c->world->broken, e);
+    const char *wrong = j->module->id(id);
+    return wrong ? fail_id(e, wrong) != NULL : nccl_file_write(j->files, number, c->part.first, id, sizeof *id, e);
+}
+
+/* ---- members ---- */
+
+static bool open_member(struct comm *c, struct err *e)
+{
+    struct job *j = c->world->impl;
+    struct nccl_id id;
+    struct member *m = calloc(1, sizeof *m);
+    bool ok = m || fail(e, ERR_FAIL, "communicator %s: out of memory", c->group);
+    ok = ok && (j->mpi ? id_by_mpi(j, c, &id, e) : j->files ? id_by_file(j, c, &id, e) : id_of_threads(j, c, &id, e));
+    const char *wrong = ok ? j->module->open(&id, c->part.size, c->rank, c->group, &m->handle) : NULL;
+    if (!ok || wrong) {
+        free(m);
+        return fail(e, ERR_FAIL, "communicator nccl: %s: %s", c->group, wrong ? wrong : "no id");
+    }
+    pthread_mutex_lock(&j->lock);
+    m->next = j->members;
+    j->members = m;
+    if (comm_world_broken(c->world))
+        j->module->abort(m->handle);
+    pthread_mutex_unlock(&j->lock);
+    c->impl = m;
+    return true;
+}
+
+static void close_member(struct comm *c)
+{
+    struct job *j = c->world->impl;
+    struct member *m = c->impl;
+    pthread_mutex_lock(&j->lock);
+    struct member **link = &j->members;
+    while (*link != m)
+        link = &(*link)->next;
+    *link = m->next;
+    pthread_mutex_unlock(&j->lock);
+    j->module->close(m->handle);
+    free(m);
+}
+
+/* ---- transfers ---- */
+
+struct task {
+    struct comm_world *world;
+    struct member *member;
+    struct stream *stream;
+    struct collective x;
+};
+_Static_assert(sizeof(struct task) <= COMM_ARGS_MAX, "a task fits into the arguments of a collective");
+
+/* Called by the host thread: a GPU's device enqueues. A failure while another rank has failed is that one's to tell. */
+static void run(void *args)
+{
+    struct task *t = args;
+    const struct job *j = t->world->impl;
+    const char *wrong = comm_world_broken(t->world) ? NULL : j->module->transfer(t->member->handle, cuda_stream_native(t->stream), &t->x);
+    free(t->x.splits);
+    if (!wrong || comm_world_broken(t->world))
+        return;
+    fprintf(stderr, "communicator nccl: rank %d: %s\n", device_rank(stream_device(t->stream)), wrong);
+    exit(STATUS_FAIL);
+}
+
+static void enqueue(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x)
+{
+    dev_enqueue_comm(s, a, run, &(struct task){c->world, c->impl, s, *x}, sizeof(struct task));
+}
+
+static void barrier(struct comm *c)
+{
+    const struct job *j = c->world->impl;
+    const struct member *m = c->impl;
+    j->module->barrier(m->handle);
+}
+
+/* ---- worlds ---- */
+
+static const struct nccl_module *load(struct err *e)
+{
+    return module_load(&(struct module_want){.who = "communicator nccl",
+                                             .file = "comm_nccl.so",
+                                             .symbol = NCCL_MODULE_SYMBOL,
+                                             .not_there = "build where nvcc and NCCL are (make CUDA=/usr/local/cuda), or use --comm threads",
+                                             .not_loaded = "install NCCL and the CUDA libraries, or use --comm threads"},
+                       e);
+}
+
+/* Ranks of several processes, one each; else threads of this one, which must have a GPU for each. */
+static bool find_ranks(struct comm_world *w, struct job *j, struct err *e)
+{
+    struct launch l = launch_env();
+    j->files = getenv("CPBENCH_NCCL_FILE");
+    if (!j->files && l.rank >= 0 && l.world > 1 && !(j->mpi = comm_world_open("mpi", w->size, e)))
+        return false;
+    if (j->mpi || j->files)
+        w->local = 1;
+    if (j->mpi)
+        w->first = comm_world_first(j->mpi);
+    else if (j->files && (l.rank < 0 || l.world != w->size))
+        return fail(e, ERR_USAGE, "--cp %d: CPBENCH_NCCL_FILE is set, and the launcher says rank %d of %d", w->size, l.rank, l.world);
+    else if (j->files)
+        w->first = l.rank;
+    else if (w->size > cuda_devices())
+        return fail(e, ERR_USAGE, "--cp %d --comm nccl: %d GPU%s here, and NCCL wants one a rank; --comm threads shares one", w->size, cuda_devices(),
+                    cuda_devices() == 1 ? "" : "s");
+    return true;
+}
+
+static bool world_open(struct comm_world *w, struct err *e)
+{
+    const struct nccl_module *m = load(e);
+    struct job *j = m ? calloc(1, sizeof *j) : NULL;
+    if (!j)
+        return fail(e, ERR_FAIL, "communicator nccl: out of memory");
+    j->module = m;
+    pthread_mutex_init(&j->lock, NULL);
+    w->impl = j;
+    if (find_ranks(w, j, e))
+        return true;
+    free(j);
+    return false;
+}
+
+static void world_close(struct comm_world *w)
+{
+    struct job *j = w->impl;
+    comm_world_close(j->mpi);
+    while (j->rooms) {
+        struct room *r = j->rooms;
+        j->rooms = r->next;
+        free(r->opened);
+        free(r);
+    }
+    pthread_mutex_destroy(&j->lock);
+    free(j);
+}
+
+static void world_abort(struct comm_world *w)
+{
+    struct job *j = w->impl;
+    if (j->mpi)
+        comm_world_abort(j->mpi);
+    pthread_mutex_lock(&j->lock);
+    for (struct member *m = j->members; m; m = m->next)
+        j->module->abort(m->handle);
+    pthread_mutex_unlock(&j->lock);
+}
+
+static bool share_by_files(struct comm_world *w, unsigned char *rows, size_t bytes)
+{
+    struct job *j = w->impl;
+    struct err e = {0};
+    int64_t number = j->opened++;
+    bool ok = nccl_file_write(j->files, number, w->first, rows + (size_t)w->first * bytes, bytes, &e);
+    for (int r = 0; ok && r < w->size; r++)
+        ok = r == w->first || nccl_file_read(j->files, number, r, rows + (size_t)r * bytes, bytes, &w->broken, &e);
+    return ok;
+}
+
+static bool world_share(struct comm_world *w, void *rows, size_t bytes)
+{
+    const struct job *j = w->impl;
+    struct err e = {0};
+    if (j->mpi)
+        return comm_world_share(j->mpi, rows, bytes, &e);
+    return w->local == w->size || share_by_files(w, rows, bytes);
+}
+
+/* Whether the module is there is said when it is asked for, with its path. */
+static bool available(void)
+{
+    return true;
+}
+
+static const struct comm_ops ops = {
+    .world_open = world_open,
+    .world_close = world_close,
+    .world_abort = world_abort,
+    .world_share = world_share,
+    .open = open_member,
+    .close = close_member,
+    .enqueue = enqueue,
+    .barrier = barrier,
+    .parts = true,
+};
+
+const struct comm_backend comm_nccl = {
+    .name = "nccl",
+    .what = "ranks have a GPU each and exchange by NCCL; threads of one process, or processes on one host or many",
+    .available = available,
+    .ops = &ops,
+};
