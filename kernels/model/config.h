@@ -6,6 +6,8 @@
 
 enum { DYNAMIC_MAX = 4 }; /* cp sizes that a run may change between: 1, 2, 4, 8 */
 
+struct tokens; /* tokens.h */
+
 struct run_config {
     const struct cp_mode *mode, *attn; /* attn: of every fourth layer (stack.h); NULL: of none */
     struct cp_shape shape;             /* of all --cp ranks; heads of one TP rank; packs of step 0, see config_packs() */
@@ -14,6 +16,9 @@ struct run_config {
     int64_t nsizes;
     struct seqs seqs;
     bool eod;                  /* documents are padded */
+    int64_t vocab, ffn;        /* of a trainable model (net.h); vocab 0: the model is its layers */
+    const struct tokens *text; /* what it reads; NULL: the generator */
+    bool one_batch;            /* every step reads the batch of step 0 */
     const char *device, *comm; /* backends by name */
     struct machine machine;    /* of the sim device; no name: another device */
     int64_t host_cost_ns;      /* emulated dispatch cost of an op; 0 none */

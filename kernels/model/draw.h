@@ -6,7 +6,7 @@
 #pragma once
 #include <stdint.h>
 
-enum draw_purpose { DRAW_LENGTHS = 1, DRAW_PARAMS, DRAW_TOKENS, DRAW_SHORTER };
+enum draw_purpose { DRAW_LENGTHS = 1, DRAW_PARAMS, DRAW_TOKENS, DRAW_SHORTER, DRAW_NET };
 
 struct draw {
     uint64_t state;

@@ -1,5 +1,6 @@
 /* model.c - a model's life and its steps. */
 #include "kernels/model/model_impl.h"
+#include "kernels/model/tokens.h"
 #include "kernels/ops/elementwise.h"
 
 #include <stdlib.h>
@@ -14,21 +15,27 @@ static void upload_params(struct model *m)
     if (!device_has_storage(m->rank.device))
         return;
     struct arena a = {0};
-    float *host = arena_array(&a, float, m->stack.floats);
+    float *host = arena_array(&a, float, m->net.floats);
     stack_draw(host, &m->stack, m->config->seed);
-    dev_upload_async(m->rank.stream, m->params, host, (size_t)m->stack.floats * sizeof(float));
+    net_draw(host, &m->net, m->config->seed);
+    dev_upload_async(m->rank.stream, m->params, host, (size_t)m->net.floats * sizeof(float));
     arena_free(&a);
 }
 
 static void allocate(struct model *m)
 {
     int64_t n = model_floats(m) * m->shape->microbatches;
-    m->params = device_floats(m, m->stack.floats);
-    m->grads = device_floats(m, m->stack.floats);
+    m->params = device_floats(m, m->net.floats);
+    m->grads = device_floats(m, m->net.floats);
     m->sums = dev_alloc(m->rank.device, SUMS * sizeof(double));
     m->inputs = device_floats(m, n);
     m->outputs = device_floats(m, n);
     m->dinputs = device_floats(m, n);
+    if (m->net.vocab) {
+        size_t bytes = (size_t)(shape_own_rows(m->shape) * m->shape->microbatches) * sizeof *m->ids;
+        m->ids = dev_alloc(m->rank.device, bytes);
+        m->targets = dev_alloc(m->rank.device, bytes);
+    }
     m->marks = calloc((size_t)(2 * m->shape->microbatches), sizeof *m->marks);
     for (int64_t i = 0; m->marks && i < 2 * m->shape->microbatches; i++)
         m->marks[i] = dev_event_open(m->rank.device);
@@ -57,7 +64,8 @@ struct model *model_open(const struct run_config *c, struct comm_world *w, int r
     device_number(m->rank.device, numbers[c->shape.dtype]);
     if (rank == (w ? comm_world_first(w) : 0))
         dev_meta("backend", device_backend_name(m->rank.device));
-    stack_init(&m->stack, c, rank % shape_tp(m->shape), &m->stack_arena);
+    stack_init(&m->stack, c, rank % shape_tp(m->shape), device_has_storage(m->rank.device), &m->stack_arena);
+    net_init(&m->net, c, &m->stack);
     allocate(m);
     return m;
 }
@@ -69,7 +77,7 @@ void model_close(struct model *m)
     for (int64_t i = 0; m->marks && i < 2 * m->shape->microbatches; i++)
         dev_event_close(m->marks[i]);
     free(m->marks);
-    void *const buffers[] = {m->params, m->grads, m->sums, m->inputs, m->outputs, m->dinputs};
+    void *const buffers[] = {m->params, m->grads, m->sums, m->inputs, m->outputs, m->dinputs, m->ids, m->targets};
     for (size_t i = 0; m->rank.device && i < sizeof buffers / sizeof *buffers; i++)
         dev_free(m->rank.device, buffers[i]);
     if (m->rank.device)
@@ -104,6 +112,18 @@ static void plan_rows(struct model *m, struct turn *t, const struct packing *who
     t->padding = padding;
 }
 
+/* Where documents end, for targets. */
+static void plan_documents(struct model *m, struct turn *t, const struct packing *whole)
+{
+    t->ends = arena_array(&m->arena, int64_t, whole->sequences + 1);
+    for (int64_t i = 0, end = 0; i < whole->sequences; i++) {
+        int64_t length = whole->valid ? whole->valid[i] : whole->cu[i + 1] - whole->cu[i];
+        end += length;
+        if (length)
+            t->ends[t->documents++] = end;
+    }
+}
+
 static void plan_step(struct model *m, int64_t step)
 {
     struct packing *packs = config_packs(m->config, step, &m->arena);
@@ -115,7 +135,29 @@ static void plan_step(struct model *m, int64_t step)
         t->group = group_of(m, t->at.cp);
         t->pack = place_pack(&packs[b], &t->at, shape_rows(m->shape), &m->arena);
         plan_rows(m, t, &packs[b]);
-        m->tokens += packs[b].total - packing_padded(&packs[b]);
+        plan_documents(m, t, &packs[b]);
+        m->tokens += packs[b].total - packing_padded(&packs[b]) - (m->net.vocab ? t->documents : 0);
+    }
+}
+
+static void upload_ids(struct model *m, int64_t step)
+{
+    int64_t own = shape_own_rows(m->shape);
+    size_t bytes = (size_t)own * sizeof(int64_t);
+    for (int64_t b = 0; b < m->shape->microbatches; b++) {
+        struct arena a = {0};
+        const struct turn *t = &m->turns[b];
+        int64_t n = t->documents ? t->ends[t->documents - 1] : 0, *ids = arena_array(&a, int64_t, n + 1), *next = arena_array(&a, int64_t, n + 1);
+        int64_t *mine = arena_array(&a, int64_t, own), *targets = arena_array(&a, int64_t, own);
+        tokens_of(m->config->text, m->config, step, b, t->ends, n, ids, next);
+        for (int64_t i = 0; i < own; i++) {
+            bool padding = t->tokens[i] >= n;
+            mine[i] = padding ? 0 : ids[t->tokens[i]];
+            targets[i] = padding ? -1 : next[t->tokens[i]];
+        }
+        dev_upload_async(m->rank.stream, m->ids + b * own, mine, bytes);
+        dev_upload_async(m->rank.stream, m->targets + b * own, targets, bytes);
+        arena_free(&a);
     }
 }
 
@@ -125,6 +167,10 @@ static void upload_inputs(struct model *m, int64_t step)
     int64_t n = model_floats(m);
     if (!device_has_storage(m->rank.device))
         return;
+    if (m->net.vocab) {
+        upload_ids(m, step);
+        return;
+    }
     float *host = arena_array(&a, float, n);
     for (int64_t b = 0; b < m->shape->microbatches; b++) {
         batch_inputs(host, m->config, m->turns[b].tokens, shape_own_rows(m->shape), step, b);
@@ -137,12 +183,14 @@ static void upload_inputs(struct model *m, int64_t step)
 static bool train_step(struct model *m, const char *range, int64_t index, struct err *e)
 {
     DEV_RANGE(m->rank.device, range, index);
-    dev_set_async(m->rank.stream, m->grads, 0, (size_t)m->stack.floats * sizeof(float));
+    dev_set_async(m->rank.stream, m->grads, 0, (size_t)m->net.floats * sizeof(float));
     dev_set_async(m->rank.stream, m->sums, 0, SUMS * sizeof(double));
     for (int64_t b = 0; b < m->shape->microbatches; b++)
         if (!model_pass(m, b, e))
             return false;
     model_reduce(m);
+    if (m->update)
+        m->update(m, m->update_ctx);
     dev_device_sync(m->rank.device, SITE_HERE);
     return true;
 }
@@ -150,8 +198,8 @@ static bool train_step(struct model *m, const char *range, int64_t index, struct
 bool model_step(struct model *m, int64_t step, const char *range, int64_t index, struct step_times *out, struct err *e)
 {
     arena_free(&m->arena);
-    plan_step(m, step);
-    upload_inputs(m, step);
+    plan_step(m, m->config->one_batch ? 0 : step);
+    upload_inputs(m, m->config->one_batch ? 0 : step);
     dev_device_sync(m->rank.device, SITE_HERE);
     if (m->all)
         comm_barrier(m->all);

@@ -1,7 +1,7 @@
 /* model_comms.c - a rank's groups, and what is summed over them at the end of a step.
  *
  *   parameter gradients   over the ranks of one TP number: each has the same part of the parameters
- *   shared parameters     over the TP group, too: its ranks hold them all, with gradients of their own heads
+ *   shared parameters     over the TP group, too: its ranks hold them all, with gradients of their own heads, or rows
  *   loss, squares         over all ranks
  */
 #include "kernels/model/model_impl.h"
@@ -84,10 +84,15 @@ static void reduce_shared(struct model *m)
  * not. */
 void model_reduce(struct model *m)
 {
+    int64_t parts = m->same == m->all ? m->net.floats : m->net.shared, whole = m->net.floats - m->net.shared;
     if (m->same)
-        comm_all_reduce_f32(m->same, m->rank.stream, m->grads, m->stack.floats);
+        comm_all_reduce_f32(m->same, m->rank.stream, m->grads, parts);
+    if (parts < m->net.floats)
+        comm_all_reduce_f32(m->all, m->rank.stream, m->grads + m->net.shared, whole);
     reduce_shared(m);
-    add_squares(m, m->grads, m->stack.floats, 1);
+    add_squares(m, m->grads, m->net.shared, 1);
+    if (whole && (!m->part || comm_rank(m->part) == 0))
+        add_squares(m, m->grads + m->net.shared, whole, 1);
     if (m->all)
         comm_all_reduce_f64(m->all, m->rank.stream, m->sums, SUM_PARAM_GRADS);
     if (m->part)

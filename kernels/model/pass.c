@@ -3,9 +3,7 @@
  *   x0 -> layer 0 -> + -> x1 -> layer 1 -> + -> x2 = out      dy = d loss / d out
  *                                                             dy <- dy + backward of layer 1 (x1, dy), then layer 0
  */
-#include "kernels/device/hostread.h"
-#include "kernels/model/model_impl.h"
-#include "kernels/modes/tensor.h"
+#include "kernels/model/block.h"
 #include "kernels/ops/elementwise.h"
 #include "kernels/ops/pack.h"
 #include "schemas/marker.h"
@@ -14,29 +12,8 @@ struct pass {
     struct model *m;
     int64_t b;
     float **x; /* [layers + 1]: inputs of the layers, then the output; the first and last belong to the model */
-    struct layer_state *state;
-    float *y; /* what a layer gives: forward's output, backward's gradient */
+    struct block_state *state;
 };
-
-/* What somebody leaves behind who wanted to see a value: see run_config.extra_item. */
-static void extra_item(struct cp_rank *r)
-{
-    float *value = dev_alloc(r->device, sizeof *value);
-    dev_set_async(r->stream, value, 0, sizeof *value);
-    hostread_item_f32(r->stream, value, SITE_HERE);
-    dev_free(r->device, value);
-}
-
-static bool run_layer(struct pass *p, int64_t l, bool for_backward, struct err *e)
-{
-    struct model *m = p->m;
-    struct layer_tensors w = stack_layer(&m->stack, m->params, l);
-    DEV_RANGE(m->rank.device, MARK_LAYER, l);
-    layer_state_init(&p->state[l], m->rank.device, for_backward);
-    if (m->config->extra_item == l + 1)
-        extra_item(&m->rank);
-    return tensor_forward(stack_mode(&m->stack, l), &m->rank, &w, p->x[l], p->y, &p->state[l], e);
-}
 
 static bool forward(struct pass *p, struct err *e)
 {
@@ -47,12 +24,10 @@ static bool forward(struct pass *p, struct err *e)
     for (int64_t l = 0; l < layers; l++) {
         bool last = l + 1 == layers;
         p->x[l + 1] = last ? m->outputs + p->b * n : dev_alloc(m->rank.device, (size_t)n * sizeof(float));
-        if (!run_layer(p, l, !m->shape->recompute, e))
+        if (!block_forward(m, l, p->x[l], p->x[l + 1], &p->state[l], !m->shape->recompute, e))
             return false;
-        op_elementwise_add(m->rank.stream, p->x[l], p->y, p->x[l + 1], n);
-        op_round(m->rank.stream, m->shape->dtype, p->x[l + 1], n);
         if (m->shape->recompute)
-            layer_state_free(&p->state[l]);
+            block_free(&p->state[l]);
     }
     dev_event_record(m->marks[2 * p->b + 1], m->rank.stream);
     return true;
@@ -75,7 +50,7 @@ static void mask(struct pass *p)
     dev_free(m->rank.device, rows);
 }
 
-/* The mean is over the tokens of all micro-batches of the step and all ranks. */
+/* Of layers alone. The mean is over the tokens of all micro-batches of the step and all ranks. */
 static void loss(struct pass *p, float *dy)
 {
     struct model *m = p->m;
@@ -90,21 +65,19 @@ static void loss(struct pass *p, float *dy)
 
 static bool back_layer(struct pass *p, int64_t l, float *dy, struct err *e)
 {
-    struct model *m = p->m;
-    struct layer_tensors w = stack_layer(&m->stack, m->params, l), grad = stack_layer(&m->stack, m->grads, l);
-    DEV_RANGE(m->rank.device, MARK_BACKWARD, -1);
-    DEV_RANGE(m->rank.device, MARK_LAYER, l);
-    if (!tensor_backward(stack_mode(&m->stack, l), &m->rank, &w, &grad, p->x[l], dy, p->y, &p->state[l], e))
-        return false;
-    op_elementwise_axpy(m->rank.stream, 1, p->y, dy, model_floats(m));
-    op_round(m->rank.stream, m->shape->dtype, dy, model_floats(m));
-    return true;
+    DEV_RANGE(p->m->rank.device, MARK_BACKWARD, -1);
+    return block_backward(p->m, l, p->x[l], dy, &p->state[l], e);
 }
 
+/* What comes out is not needed again. */
 static bool again(struct pass *p, int64_t l, struct err *e)
 {
-    DEV_RANGE(p->m->rank.device, MARK_RECOMPUTE, -1);
-    return run_layer(p, l, true, e);
+    struct model *m = p->m;
+    DEV_RANGE(m->rank.device, MARK_RECOMPUTE, -1);
+    float *out = dev_alloc(m->rank.device, (size_t)model_floats(m) * sizeof *out);
+    bool ok = block_forward(m, l, p->x[l], out, &p->state[l], true, e);
+    dev_free(m->rank.device, out);
+    return ok;
 }
 
 static bool backward(struct pass *p, float *dy, struct err *e)
@@ -113,7 +86,7 @@ static bool backward(struct pass *p, float *dy, struct err *e)
     for (int64_t l = m->shape->layers - 1; l >= 0; l--) {
         if ((m->shape->recompute && !again(p, l, e)) || !back_layer(p, l, dy, e))
             return false;
-        layer_state_free(&p->state[l]);
+        block_free(&p->state[l]);
         if (l > 0) {
             dev_free(m->rank.device, p->x[l]);
             p->x[l] = NULL;
@@ -129,19 +102,17 @@ static void drop(struct pass *p)
 {
     struct device *d = p->m->rank.device;
     for (int64_t l = 0; l < p->m->shape->layers; l++) {
-        if (p->state[l].pool.d)
-            layer_state_free(&p->state[l]);
+        block_free(&p->state[l]);
         if (l > 0)
             dev_free(d, p->x[l]);
     }
-    dev_free(d, p->y);
 }
 
 bool model_pass(struct model *m, int64_t b, struct err *e)
 {
     int64_t n = model_floats(m), layers = m->shape->layers;
     struct cp_batch batch;
-    struct pass p = {m, b, arena_array(&m->arena, float *, layers + 1), arena_array(&m->arena, struct layer_state, layers), NULL};
+    struct pass p = {m, b, arena_array(&m->arena, float *, layers + 1), arena_array(&m->arena, struct block_state, layers)};
     float *dy = m->dinputs + b * n; /* becomes the gradient of the input */
     DEV_RANGE(m->rank.device, MARK_MICROBATCH, b);
     const struct turn *t = &m->turns[b];
@@ -153,11 +124,16 @@ bool model_pass(struct model *m, int64_t b, struct err *e)
     bool ok = batch_open(&batch, &m->rank, &(struct batch_modes){m->config->mode, m->config->attn}, &t->pack, e);
     if (ok) {
         p.x[0] = m->inputs + b * n;
-        p.y = dev_alloc(m->rank.device, (size_t)n * sizeof(float));
+        if (m->net.vocab)
+            head_embed(m, b, p.x[0]);
         ok = forward(&p, e);
-        if (ok)
+        if (ok && m->net.vocab)
+            head_loss(m, b, p.x[layers], dy);
+        else if (ok)
             loss(&p, dy);
         ok = ok && backward(&p, dy, e);
+        if (ok && m->net.vocab)
+            head_embed_back(m, b, dy);
         drop(&p);
     }
     batch_mark_caches(&batch, &m->rank);

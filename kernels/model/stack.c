@@ -82,7 +82,7 @@ static bool has(const struct stack *s, enum cp_op op)
     return s->mode->op == op || (s->attn && s->attn->op == op);
 }
 
-void stack_init(struct stack *s, const struct run_config *c, int tp_rank, struct arena *a)
+void stack_init(struct stack *s, const struct run_config *c, int tp_rank, bool places, struct arena *a)
 {
     *s = (struct stack){.mode = c->mode, .attn = c->attn, .shape = c->shape, .all = c->whole, .tp_rank = tp_rank};
     for (int op = 0; op < OP_COUNT; op++) {
@@ -93,7 +93,8 @@ void stack_init(struct stack *s, const struct run_config *c, int tp_rank, struct
         one.layers = whole.layers = 1;
         param_layout(&s->part[op], &one);
         param_layout(&s->whole[op], &whole);
-        s->index[op] = index_of(s, (enum cp_op)op, a);
+        if (places)
+            s->index[op] = index_of(s, (enum cp_op)op, a);
     }
     s->floats = stack_offset(s, s->shape.layers);
 }
@@ -140,8 +141,8 @@ void stack_draw(float *host, const struct stack *s, uint64_t seed)
     }
 }
 
-/* A float at a place, well mixed (the finaliser of splitmix64). */
-static uint64_t mix(float v, int64_t place)
+/* The finaliser of splitmix64. */
+uint64_t stack_mix(float v, int64_t place)
 {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);
@@ -156,6 +157,15 @@ static bool counts(const struct stack *s, enum cp_op op, int tensor)
     return s->tp_rank == 0 || splits[op][tensor].along != SPLIT_NONE;
 }
 
+bool stack_counts(const struct stack *s, enum cp_op op, int64_t i)
+{
+    const struct param_tensor *t = s->part[op].t;
+    int n = 0;
+    while (n + 1 < s->part[op].n && t[n + 1].offset <= i)
+        n++;
+    return counts(s, op, n);
+}
+
 uint64_t stack_hash(const struct stack *s, const float *floats)
 {
     uint64_t sum = 0;
@@ -166,7 +176,7 @@ uint64_t stack_hash(const struct stack *s, const float *floats)
         const float *v = floats + stack_offset(s, l);
         for (int i = 0; i < part->n; i++)
             for (int64_t k = part->t[i].offset; counts(s, op, i) && k < part->t[i].offset + part->t[i].rows * part->t[i].cols; k++)
-                sum += mix(v[k], first + s->index[op][k]);
+                sum += stack_mix(v[k], first + s->index[op][k]);
         first += s->whole[op].layer_floats;
     }
     return sum;

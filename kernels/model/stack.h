@@ -21,8 +21,8 @@ struct stack {
     int64_t floats; /* of this rank, all layers */
 };
 
-/* Lives in `a`. */
-void stack_init(struct stack *s, const struct run_config *c, int tp_rank, struct arena *a);
+/* Lives in `a`. Without `places` the index is left out: nothing is drawn, hashed or saved then. */
+void stack_init(struct stack *s, const struct run_config *c, int tp_rank, bool places, struct arena *a);
 
 const struct cp_mode *stack_mode(const struct stack *s, int64_t layer);
 int64_t stack_layers(const struct stack *s, enum cp_op op); /* of that operator */
@@ -34,5 +34,9 @@ void stack_draw(float *host, const struct stack *s, uint64_t seed);
 /* Hash of floats[floats] by value and place in the whole stack: the ranks of a TP group add theirs up, each tensor that all
  * of them hold counts once, and the sum is that of one rank alone. */
 uint64_t stack_hash(const struct stack *s, const float *floats);
+/* Is float i of a layer's part this rank's to count, or another TP rank's too that comes first? */
+bool stack_counts(const struct stack *s, enum cp_op op, int64_t i);
+/* A float at a place of the whole, well mixed: what stack_hash() adds up. */
+uint64_t stack_mix(float v, int64_t place);
 /* The shared tensor of a layer (floats, length); length 0: the layer has none, or there is no TP group. */
 float *stack_shared(const struct stack *s, float *flat, int64_t layer, int64_t *length);

@@ -16,22 +16,31 @@ static int64_t all(const struct cp_shape *s)
     return shape_rows(s) * s->hidden;
 }
 
-static float *gather(struct cp_rank *r, struct devpool *pool, const float *x)
+const float *tensor_gather(struct cp_rank *r, struct devpool *pool, const float *x)
 {
+    if (!r->tp)
+        return x;
     DEV_RANGE(r->device, RANGE_TP_EXCHANGE, -1);
     float *whole = devpool_floats(pool, all(r->shape));
     comm_all_gather_rows(r->tp, r->stream, x, whole, own(r->shape));
     return whole;
 }
 
-/* The sum over the group, rounded to the storage type. */
-static void scatter(struct cp_rank *r, const float *parts, float *y)
+float *tensor_part(struct cp_rank *r, struct devpool *pool, float *y)
 {
-    DEV_RANGE(r->device, RANGE_TP_EXCHANGE, -1);
-    comm_reduce_scatter_rows(r->tp, r->stream, parts, y, own(r->shape));
+    return r->tp ? devpool_floats(pool, all(r->shape)) : y;
+}
+
+void tensor_scatter(struct cp_rank *r, const float *part, float *y)
+{
+    if (r->tp) {
+        DEV_RANGE(r->device, RANGE_TP_EXCHANGE, -1);
+        comm_reduce_scatter_rows(r->tp, r->stream, part, y, own(r->shape));
+    }
     op_round(r->stream, r->shape->dtype, y, own(r->shape));
 }
 
+/* Without a group a mode rounds its own results. */
 bool tensor_forward(const struct cp_mode *mode, struct cp_rank *r, const struct layer_tensors *w, const float *x, float *y, struct layer_state *st,
                     struct err *e)
 {
@@ -39,10 +48,10 @@ bool tensor_forward(const struct cp_mode *mode, struct cp_rank *r, const struct 
     if (!r->tp)
         return mode->forward(r, w, x, y, st, e);
     devpool_init(&pool, r->device);
-    float *part = devpool_floats(&pool, all(r->shape));
-    bool ok = mode->forward(r, w, gather(r, &pool, x), part, st, e);
+    float *part = tensor_part(r, &pool, y);
+    bool ok = mode->forward(r, w, tensor_gather(r, &pool, x), part, st, e);
     if (ok)
-        scatter(r, part, y);
+        tensor_scatter(r, part, y);
     devpool_free(&pool);
     return ok;
 }
@@ -54,11 +63,11 @@ bool tensor_backward(const struct cp_mode *mode, struct cp_rank *r, const struct
     if (!r->tp)
         return mode->backward(r, w, grad, x, dy, dx, st, e);
     devpool_init(&pool, r->device);
-    float *part = devpool_floats(&pool, all(r->shape));
-    const float *whole_x = gather(r, &pool, x), *whole_dy = gather(r, &pool, dy);
+    float *part = tensor_part(r, &pool, dx);
+    const float *whole_x = tensor_gather(r, &pool, x), *whole_dy = tensor_gather(r, &pool, dy);
     bool ok = mode->backward(r, w, grad, whole_x, whole_dy, part, st, e);
     if (ok)
-        scatter(r, part, dx);
+        tensor_scatter(r, part, dx);
     devpool_free(&pool);
     return ok;
 }

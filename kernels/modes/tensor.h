@@ -10,6 +10,13 @@
 #pragma once
 #include "kernels/modes/mode.h"
 
+/* Rows of all ranks of the TP group (in `pool`), or x itself without one. */
+const float *tensor_gather(struct cp_rank *r, struct devpool *pool, const float *x);
+/* Where a rank puts its part of a sum over the group, for all rows (in `pool`); without a group that is y itself. */
+float *tensor_part(struct cp_rank *r, struct devpool *pool, float *y);
+/* y: own rows of the sum over the group of what tensor_part() gave, rounded to the storage type. */
+void tensor_scatter(struct cp_rank *r, const float *part, float *y);
+
 /* As cp_mode's functions of that name, for x, y, dy, dx of shape_own_rows() rows. Collective over both groups. */
 bool tensor_forward(const struct cp_mode *mode, struct cp_rank *r, const struct layer_tensors *w, const float *x, float *y, struct layer_state *st,
                     struct err *e);
