@@ -17,7 +17,7 @@ gate naive.sqlite --baseline good.baseline | cut -c 1-150
 echo "--- one item more in layer 1"
 run extra --route interval --microbatches 10 --steps 2 --extra-item 1
 gate extra.sqlite --baseline good.baseline
-cpscope gate extra.sqlite --baseline good.baseline --format github | grep -c '^::error file=kernels/model/pass.c,line=[1-9][0-9]*,title='
+cpscope gate extra.sqlite --baseline good.baseline --format github | grep -c '^::error file=kernels/model/block.c,line=[1-9][0-9]*,title='
 echo "--- twenty micro-batches against ten, one step against two"
 run longer --route interval --microbatches 20 --steps 1
 gate longer.sqlite --baseline good.baseline
