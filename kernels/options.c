@@ -20,6 +20,7 @@ const struct run_options run_options_default = {.route = "interval",
                                                 .dtype = "fp32",
                                                 .device = "auto",
                                                 .padding = "none",
+                                                .causal = "yes",
                                                 .host_cost = "none",
                                                 .cp = 4,
                                                 .tp = 1,
@@ -62,7 +63,7 @@ const struct opt run_option_rows[] = {
     {OPT_INT, "repeat", AT(repeat), "runs of every step; times are medians [1]", "R"},
     {OPT_TEXT, "recompute", AT(recompute), "none, full: run a layer's forward again before its backward [none]", "HOW"},
     {OPT_INT, "tokens", AT(tokens), "tokens of a micro-batch over the whole group [2048]", "T"},
-    {OPT_TEXT, "seqs", AT(seqs), "packed sequences: lengths L,L,... or equal:N or random:N [random:6]", "LIST"},
+    {OPT_TEXT, "seqs", AT(seqs), "packed sequences: lengths L,L,... or boundaries cu:0,L,... or equal:N or random:N [random:6]", "LIST"},
     {OPT_TEXT, "padding", AT(padding),
      "none; eod: --seqs are documents, filled up to multiples of 2 x cp, and the loss is without the filling [none]", "HOW"},
     {OPT_INT, "hidden", AT(hidden), "width of the model [64]", "H"},
@@ -75,6 +76,10 @@ const struct opt run_option_rows[] = {
     {OPT_INT, "kvheads", AT(kvheads), "key and value heads of attention [4]", "N"},
     {OPT_INT, "dqk", AT(dqk), "width of a query or key head of attention [16]", "N"},
     {OPT_INT, "dv-attn", AT(dv_attn), "width of a value head of attention, at most --dqk [16]", "N"},
+    {OPT_TEXT, "causal", AT(causal), "yes: a token sees those before it; nothing else is built [yes]", "HOW"},
+    {OPT_REAL, "dropout", AT(dropout), "share of attention weights left out; only 0 is built [0]", "P"},
+    {OPT_TEXT, "kv-dtype", AT(kv_dtype), "storage type of keys and values; only that of --dtype is built", "TYPE"},
+    {OPT_TEXT, "kv-seqs", AT(kv_seqs), "packed sequences of keys and values; only those of --seqs are built: no cross-attention", "LIST"},
     {OPT_TEXT, "metadata", AT(metadata), "plans of attention: cached, hoisted, per-layer [cached]", "HOW"},
     {OPT_INT, "ulysses", AT(ulysses), "ranks of a Ulysses group in attn.usp [2]", "U"},
     {OPT_INT, "window", AT(window), "ranks of a window in attn.double_ring [2]", "W"},
@@ -281,6 +286,21 @@ static bool read_attn_mode(const struct run_options *o, struct run_config *c, st
                 layout_name(c->mode->entry_layout), o->attn_mode, layout_name(c->attn->entry_layout));
 }
 
+/* What attention is asked for and is not built: never done in silence as something else (seeds/003). */
+static bool check_attention(const struct run_options *o, struct err *e)
+{
+    if (strcmp(o->causal, "yes") != 0)
+        return fail(e, ERR_USAGE, "--causal %s: only causal attention is built: want yes", o->causal);
+    if (o->dropout != 0)
+        return fail(e, ERR_USAGE, "--dropout %g: attention without dropout is built: want 0", o->dropout);
+    if (o->kv_dtype && strcmp(o->kv_dtype, o->dtype) != 0)
+        return fail(e, ERR_USAGE, "--kv-dtype %s, --dtype %s: queries, keys and values have one type", o->kv_dtype, o->dtype);
+    if (o->kv_seqs && strcmp(o->kv_seqs, o->seqs) != 0)
+        return fail(e, ERR_USAGE, "--kv-seqs %s, --seqs %s: boundaries of queries and keys must be equal; cross-attention is not built", o->kv_seqs,
+                    o->seqs);
+    return true;
+}
+
 static bool split_heads(const struct run_options *o, struct run_config *c, struct err *e)
 {
     c->whole = c->shape;
@@ -308,7 +328,7 @@ bool run_config_of(const struct run_options *o, struct run_config *config, struc
     if (!o->mode)
         return fail(e, ERR_USAGE, "--mode is missing (cpbench list shows all)");
     config->mode = mode_find(o->mode, e);
-    if (!config->mode || !check_ranges(o, e) || !read_places(o, config, e) || !read_words(o, config, e))
+    if (!config->mode || !check_ranges(o, e) || !check_attention(o, e) || !read_places(o, config, e) || !read_words(o, config, e))
         return false;
     if (*config->machine.name && !strcmp(o->host_cost, "framework"))
         config->host_cost_ns = llround(config->machine.framework_op_ns);

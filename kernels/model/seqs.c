@@ -33,7 +33,7 @@ static bool parse_list(struct seqs *q, const char *text, struct arena *a, struct
     int64_t *v = arena_array(a, int64_t, strlen(text) / 2 + 1), sum = 0;
     for (char *word; (word = strsep(&rest, ",")) != NULL;) {
         if (!opt_int(word, &v[q->n]))
-            return fail(e, ERR_USAGE, "--seqs %s: '%s' is not a length; give L,L,... or equal:N or random:N", text, word);
+            return fail(e, ERR_USAGE, "--seqs %s: '%s' is not a length; give L,L,... or cu:0,L,... or equal:N or random:N", text, word);
         if (v[q->n] <= 0 || v[q->n] > q->tokens)
             return fail(e, ERR_USAGE, "--seqs %s: length %" PRId64 " is not in 1 .. %" PRId64 " (--tokens)", text, v[q->n], q->tokens);
         sum += v[q->n++];
@@ -41,6 +41,26 @@ static bool parse_list(struct seqs *q, const char *text, struct arena *a, struct
     q->lengths = v;
     return q->pad || sum == q->tokens ||
            fail(e, ERR_USAGE, "--seqs %s: the lengths add up to %" PRId64 ", not to --tokens %" PRId64, text, sum, q->tokens);
+}
+
+/* "0,16,40": boundaries as frameworks give them. */
+static bool parse_boundaries(struct seqs *q, const char *text, struct arena *a, struct err *e)
+{
+    char *rest = arena_strdup(a, strchr(text, ':') + 1);
+    int64_t *v = arena_array(a, int64_t, strlen(text) / 2 + 1), before = 0, at, i = 0;
+    for (char *word; (word = strsep(&rest, ",")) != NULL; before = at, i++) {
+        if (!opt_int(word, &at))
+            return fail(e, ERR_USAGE, "--seqs %s: '%s' is not a boundary", text, word);
+        if (i == 0 && at != 0)
+            return fail(e, ERR_USAGE, "--seqs %s: the first boundary is %" PRId64 ": must be 0", text, at);
+        if (at < before)
+            return fail(e, ERR_USAGE, "--seqs %s: boundary %" PRId64 " is %" PRId64 ", after %" PRId64 ": must not decrease", text, i, at, before);
+        if (at > before)
+            v[q->n++] = at - before;
+    }
+    q->lengths = v;
+    return (before == q->tokens || (q->pad && before < q->tokens && q->n)) ||
+           fail(e, ERR_USAGE, "--seqs %s: the last boundary is %" PRId64 ", not --tokens %" PRId64, text, before, q->tokens);
 }
 
 static bool check_equal(const struct seqs *q, const char *text, struct err *e)
@@ -77,7 +97,7 @@ static bool parse(struct seqs *out, const char *text, struct arena *a, struct er
             return fail(e, ERR_USAGE, "--seqs %s: '%s' is not a number of sequences", text, text + len);
         return forms[i].check(out, text, e);
     }
-    return parse_list(out, text, a, e);
+    return strncmp(text, "cu:", 3) ? parse_list(out, text, a, e) : parse_boundaries(out, text, a, e);
 }
 
 /* Documents take no more than there is, once padded. */

@@ -24,7 +24,7 @@ struct seqs {
     int64_t pad;            /* documents are padded to a multiple of it; 0: no padding */
 };
 
-/* "L,L,..." or "L" (lengths), "equal:N", "random:N". ERR_USAGE names the value and the rule. Lives in `a`. */
+/* "L,L,..." or "L" (lengths), "cu:0,L,2L,..." (boundaries; equal neighbours are an empty slot), "equal:N", "random:N". ERR_USAGE names the value and the rule. Lives in `a`. */
 bool seqs_parse(struct seqs *out, const char *text, int64_t tokens, int cp, bool eod, struct arena *a, struct err *e);
 /* The boundaries of one micro-batch; no sequence is empty. */
 struct packing seqs_of(const struct seqs *q, uint64_t seed, int64_t step, int64_t microbatch, struct arena *a);

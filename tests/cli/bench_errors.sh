@@ -71,4 +71,24 @@ chunk --attn-mode attn.ulysses
 chunk --attn-mode gdn.ulysses --layers 4
 chunk --attn-mode attn.ring.contiguous --layers 4
 chunk --machine nosuch
+# Boundaries as frameworks give them, and what attention is not built for (seeds/003).
+att() { no --mode attn.kvag.direct1 "$@"; }
+att --seqs cu:8,16,2048
+att --seqs cu:0,1024,512,2048
+att --seqs cu:0,1024
+att --seqs cu:0,x,2048
+att --seqs cu:
+att --seqs cu:0,1001,2048
+att --qheads 6
+att --cp 3 --seqs 2048
+att --dqk 8 --dv-attn 16
+att --dropout 0.1
+att --dropout much
+att --causal no
+att --dtype bf16 --kv-dtype fp32
+att --seqs 1024,1024 --kv-seqs 2048
+no --mode attn.ulysses --cp 4 --qheads 6 --kvheads 2
+no --mode attn.ulysses --cp 8 --qheads 8 --kvheads 3
+cpbench run --device cpu --mode attn.kvag.direct1 --tokens 64 --seqs cu:0,16,16,64,64 > rows
+echo "status $?"
 ls
