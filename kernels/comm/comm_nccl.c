@@ -187,25 +187,34 @@ static const struct nccl_module *load(struct err *e)
                        e);
 }
 
+static bool ranks_by_files(struct comm_world *w, struct launch l, struct err *e)
+{
+    w->local = 1;
+    w->first = l.rank;
+    return (l.rank >= 0 && l.world == w->size) ||
+           fail(e, ERR_USAGE, "--cp %d: CPBENCH_NCCL_FILE is set, and the launcher says rank %d of %d", w->size, l.rank, l.world);
+}
+
+static bool ranks_by_mpi(struct comm_world *w, struct job *j, struct err *e)
+{
+    j->mpi = comm_world_open("mpi", w->size, e);
+    w->local = 1;
+    w->first = j->mpi ? comm_world_first(j->mpi) : 0;
+    return j->mpi != NULL;
+}
+
 /* Ranks of several processes, one each; else threads of this one, which must have a GPU for each. */
 static bool find_ranks(struct comm_world *w, struct job *j, struct err *e)
 {
     struct launch l = launch_env();
+    int devices = cuda_devices();
     j->files = getenv("CPBENCH_NCCL_FILE");
-    if (!j->files && l.rank >= 0 && l.world > 1 && !(j->mpi = comm_world_open("mpi", w->size, e)))
-        return false;
-    if (j->mpi || j->files)
-        w->local = 1;
-    if (j->mpi)
-        w->first = comm_world_first(j->mpi);
-    else if (j->files && (l.rank < 0 || l.world != w->size))
-        return fail(e, ERR_USAGE, "--cp %d: CPBENCH_NCCL_FILE is set, and the launcher says rank %d of %d", w->size, l.rank, l.world);
-    else if (j->files)
-        w->first = l.rank;
-    else if (w->size > cuda_devices())
-        return fail(e, ERR_USAGE, "--cp %d --comm nccl: %d GPU%s here, and NCCL wants one a rank; --comm threads shares one", w->size, cuda_devices(),
-                    cuda_devices() == 1 ? "" : "s");
-    return true;
+    if (j->files)
+        return ranks_by_files(w, l, e);
+    if (l.rank >= 0 && l.world > 1)
+        return ranks_by_mpi(w, j, e);
+    return w->size <= devices || fail(e, ERR_USAGE, "--cp %d --comm nccl: %d GPU%s here, and NCCL wants one a rank; --comm threads shares one",
+                                      w->size, devices, devices == 1 ? "" : "s");
 }
 
 static bool world_open(struct comm_world *w, struct err *e)
