@@ -9,6 +9,7 @@
 #include "kernels/options.h"
 #include "schemas/table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,9 +32,9 @@ static const struct set {
 };
 
 struct verify {
-    const char *mode;
+    const char *mode, *device, *comm;
     bool quick;
-    int64_t seed;
+    int64_t seed, most;
 };
 
 /* What a row's value may be, by operator and type; spec F.1: ours for fp32, for the narrower types those of seeds/004 (GDN)
@@ -123,16 +124,19 @@ static bool verify_set(struct table *t, const struct verify *v, const struct cp_
     struct layer_result want = {0}, got;
     bool ok = shape_of(mode, &pack, &s, &a, e);
     s.dtype = dtype;
-    for (int cp = 1; ok && cp <= CP_MOST; cp *= 2) {
+    struct layer_case c = trial_make(mode, &s, &pack, set->init, (uint64_t)v->seed, &a);
+    ok = ok && layer_try(&c, &want, &a, e);
+    c.device = v->device;
+    c.comm = v->comm;
+    for (int cp = 1; ok && cp <= v->most; cp *= 2) {
         struct err refused = {0};
-        struct layer_case c = trial_make(mode, &s, &pack, set->init, (uint64_t)v->seed, &a);
         c.shape.cp = cp;
         if (!mode->check(&c.shape, &refused))
             continue;
-        ok = layer_try(&c, cp == 1 ? &want : &got, &a, e);
+        ok = layer_try(&c, &got, &a, e);
         if (!ok)
             break;
-        struct agreement g = trial_compare(&c, cp == 1 ? &want : &got, &want);
+        struct agreement g = trial_compare(&c, &got, &want);
         rows(&(struct job){t, set, &c}, &g);
     }
     arena_free(&a);
@@ -157,15 +161,28 @@ static enum status judge(const struct table *t)
     return STATUS_OK;
 }
 
+static bool places_fit(const struct verify *v, struct err *e)
+{
+    bool cuda = !strcmp(v->device, "cuda");
+    if (!cuda && strcmp(v->device, "cpu"))
+        return fail(e, ERR_USAGE, "--device %s: want cpu, cuda", v->device);
+    if (strcmp(v->comm, "threads") && (!cuda || strcmp(v->comm, "nccl")))
+        return fail(e, ERR_USAGE, "--comm %s --device %s: want threads, or nccl with --device cuda", v->comm, v->device);
+    return (v->most >= 1 && v->most <= CP_MOST) || fail(e, ERR_USAGE, "--max-cp %" PRId64 ": want 1 to %d", v->most, CP_MOST);
+}
+
 static enum status run(int argc, char **argv, struct err *e)
 {
     static const struct opt options[] = {
         {OPT_FLAG, "quick", offsetof(struct verify, quick), "two small packed sets instead of all"},
         {OPT_TEXT, "mode", offsetof(struct verify, mode), "only this mode", "ID"},
+        {OPT_TEXT, "device", offsetof(struct verify, device), "where they run: cpu, cuda; what they are held against runs on the cpu [cpu]", "NAME"},
+        {OPT_TEXT, "comm", offsetof(struct verify, comm), "threads, nccl [threads]", "NAME"},
+        {OPT_INT, "max-cp", offsetof(struct verify, most), "the largest cp size, up to 8 [8]", "C"},
         {OPT_INT, "seed", offsetof(struct verify, seed), "seed of parameters and inputs [1234]", "S"},
         {0},
     };
-    struct verify v = {.seed = 1234};
+    struct verify v = {.device = "cpu", .comm = "threads", .seed = 1234, .most = CP_MOST};
     const struct opt_group groups[] = {{options, &v, NULL}, {0}};
     struct arena a = {0};
     struct table t;
@@ -179,7 +196,7 @@ static enum status run(int argc, char **argv, struct err *e)
                   "set's lengths is left out.",
                   &a, e);
     const struct cp_mode *only = ok && v.mode ? mode_find(v.mode, e) : NULL;
-    ok = ok && (!v.mode || only);
+    ok = ok && (!v.mode || only) && places_fit(&v, e);
     for (const struct cp_mode *const *m = modes; ok && *m; m++)
         ok = (only && only != *m) || verify_mode(&t, &v, *m, e);
     if (ok)

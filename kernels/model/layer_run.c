@@ -103,7 +103,8 @@ static bool rank_main(int rank, void *ctx, struct err *e)
     const struct cp_shape *s = &run->c->shape;
     struct cp_batch batch = {0};
     struct kv_cache plans = {0};
-    struct cp_rank r = {.shape = s, .rank = rank, .batch = &batch, .kv = &plans, .device = device_open("cpu", rank, rank, e)};
+    const char *backend = run->c->device ? run->c->device : "cpu";
+    struct cp_rank r = {.shape = s, .rank = rank, .batch = &batch, .kv = &plans, .device = device_open(backend, rank, rank, e)};
     struct comm *grad = NULL;
     if (!r.device)
         return false;
@@ -140,7 +141,7 @@ bool layer_try(const struct layer_case *c, struct layer_result *result, struct a
     for (int i = 0; i < c->shape.cp; i++)
         result->grads[i] = arena_array(a, float, run.layout.floats);
     gemm_init();
-    run.world = comm_world_open("threads", c->shape.cp, e);
+    run.world = comm_world_open(c->comm ? c->comm : "threads", c->shape.cp, e);
     bool ok = run.world && ranks_run(c->shape.cp, rank_main, &run, e);
     comm_world_close(run.world);
     return ok;

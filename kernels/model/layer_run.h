@@ -11,6 +11,7 @@ struct layer_case {
     struct cp_shape shape; /* layers 1, microbatches 1 */
     struct packing pack;   /* may hold empty slots */
     const float *params, *x, *dy;
+    const char *device, *comm; /* backends; NULL: cpu, threads */
 };
 
 struct layer_result {
@@ -18,7 +19,7 @@ struct layer_result {
     float **grads; /* [cp]: after the sum over the ranks, as each rank holds them */
 };
 
-/* Forward (twice with recompute, as a model does), backward, sum of the gradients, on `cp` threads. *result lives in `a`.
+/* Forward (twice with recompute, as a model does), backward, sum of the gradients, on `cp` ranks, threads of this process. *result lives in `a`.
  * False when the mode fails on a rank. */
 bool layer_try(const struct layer_case *c, struct layer_result *result, struct arena *a, struct err *e);
 
