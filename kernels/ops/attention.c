@@ -1,7 +1,7 @@
 /* attention.c - forward with a running maximum and sum per query row (Milakov and Gimelshein 2018), and the merge of
  * partial results. The accumulator is the output itself: rescaled when the maximum rises, divided by the sum at the end. */
 #include "kernels/ops/attention_block.h"
-#include "kernels/ops/hot.h"
+#include "kernels/ops/attention_body.h"
 #include "kernels/ops/mm.h"
 
 int64_t attn_piece_pairs(const struct attn_piece *p)
@@ -114,24 +114,6 @@ struct cost attention_fwd_cost(const struct attention_fwd_args *a)
     const struct attn_inputs *in = &a->in;
     double pairs = (double)in->pairs * in->heads, dims = in->d + in->e;
     return (struct cost){2 * pairs * dims, 4 * pairs * dims / ATTN_BLOCK * 2};
-}
-
-/* The weights come from the difference, not from the new log-sum-exp: that one is rounded to its own size. */
-HOT void attention_merge_cpu(const struct attention_merge_args *a)
-{
-    for (int64_t i = 0; i < a->rows * a->heads; i++) {
-        float x = a->lse[i], y = a->lse_b[i];
-        float *o = a->o + i * a->e;
-        const float *b = a->o_b + i * a->e;
-        if (y == -INFINITY)
-            continue;
-        bool first = x == -INFINITY;
-        float low = first ? 0 : expf(-fabsf(x - y)), mine = first ? 0 : (x > y ? 1 : low) / (1 + low),
-              other = first ? 1 : (x > y ? low : 1) / (1 + low);
-        for (int32_t k = 0; k < a->e; k++)
-            o[k] = first ? b[k] : mine * o[k] + other * b[k];
-        a->lse[i] = first ? y : (x > y ? x : y) + log1pf(low);
-    }
 }
 
 struct cost attention_merge_cost(const struct attention_merge_args *a)

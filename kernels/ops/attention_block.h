@@ -5,6 +5,7 @@
  */
 #pragma once
 #include "kernels/ops/attention.h"
+#include "kernels/ops/hot.h"
 
 enum { ATTN_BLOCK = 128 };
 
@@ -13,29 +14,29 @@ struct attn_head { /* one head of a call */
     int64_t h, kv; /* query head, key head */
 };
 
-static inline int64_t attn_min(int64_t x, int64_t y)
+HOT_INLINE int64_t attn_min(int64_t x, int64_t y)
 {
     return x < y ? x : y;
 }
 
 /* Number of keys that query i of the piece may see. */
-static inline int64_t attn_visible(const struct attn_piece *p, int64_t i)
+HOT_INLINE int64_t attn_visible(const struct attn_piece *p, int64_t i)
 {
     int64_t n = p->causal ? i + 1 + p->klen - p->qlen : p->klen;
     return n < 0 ? 0 : attn_min(n, p->klen);
 }
 
-static inline const float *attn_q(const struct attn_head *x, int64_t row)
+HOT_INLINE const float *attn_q(const struct attn_head *x, int64_t row)
 {
     return x->in->q + row * x->in->ldq + x->h * x->in->d;
 }
 
-static inline const float *attn_k(const struct attn_head *x, int64_t row)
+HOT_INLINE const float *attn_k(const struct attn_head *x, int64_t row)
 {
     return x->in->k + row * x->in->ldk + x->kv * x->in->d;
 }
 
-static inline const float *attn_v(const struct attn_head *x, int64_t row)
+HOT_INLINE const float *attn_v(const struct attn_head *x, int64_t row)
 {
     return x->in->v + row * x->in->ldv + x->kv * x->in->e;
 }

@@ -5,7 +5,6 @@
  * with D_i = dO_i . O_i. Five products a block; nothing is kept from one block to the next but D.
  */
 #include "kernels/ops/attention_block.h"
-#include "kernels/ops/hot.h"
 #include "kernels/ops/mm.h"
 
 struct rows { /* a block of queries of one head */
