@@ -55,7 +55,8 @@ static void draw_pieces(struct problem *x, int64_t longest)
 
 static void draw_sizes(struct problem *x)
 {
-    static const int dims[][4] = {{4, 4, 8, 8}, {8, 2, 5, 5}, {2, 2, 12, 7}, {6, 3, 1, 1}, {1, 1, 33, 17}, {4, 1, 16, 16}};
+    static const int dims[][4] = {{4, 4, 8, 8},   {8, 2, 5, 5},   {2, 2, 12, 7},   {6, 3, 1, 1},
+                                  {1, 1, 33, 17}, {4, 1, 16, 16}, {2, 1, 70, 140}, {2, 1, 130, 66}};
     const int *s = dims[rnd(sizeof dims / sizeof *dims)];
     struct attn_oracle *w = &x->want;
     w->H = s[0], w->Hk = s[1], w->d = s[2], w->e = s[3];
