@@ -58,7 +58,7 @@ static void fill_head(const struct recorder *r, struct ring_head *h)
     if (!r->stack_threshold || !opt_int(r->stack_threshold, &h->stack_threshold))
         h->stack_threshold = -1;
     snprintf(h->command, sizeof h->command, "%s", r->command ? r->command : "");
-    atomic_thread_fence(memory_order_release);
+    atomic_signal_fence(memory_order_release);
     memcpy(h->magic, RINGFILE_MAGIC, sizeof h->magic);
 }
 

@@ -5,7 +5,10 @@
  *   NVTX_INJECTION64_PATH -> InitializeInjectionNvtx2
  */
 #include "collector/nvtx.h"
+#include "collector/options.h"
 #include "collector/recorder.h"
+#include "collector/stack.h"
+#include "collector/switch.h"
 #include "schemas/env.h"
 #include "schemas/opt.h"
 
@@ -19,20 +22,6 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct recorder *recorder; /* NULL: this process is not recorded */
-
-/* Bits of the kinds in a list; 0 = all. cpscope record has looked at the names already. */
-static uint32_t kinds_of(const char *list)
-{
-    uint32_t mask = 0;
-    for (const char *p = list; p && *p;) {
-        size_t n = strcspn(p, ",");
-        for (int k = 0; k < EV_NKINDS; k++)
-            if (strlen(ev_kind_name((enum ev_kind)k)) == n && strncmp(p, ev_kind_name((enum ev_kind)k), n) == 0)
-                mask |= 1u << k;
-        p += n + (p[n] == ',');
-    }
-    return mask;
-}
 
 static void before_fork(void)
 {
@@ -50,18 +39,26 @@ static void in_child(void)
     for (const struct event_source *const *s = event_sources; *s; s++)
         if ((*s)->forked)
             (*s)->forked(recorder);
+    stack_forked(recorder);
+    switch_forked();
 }
 
 static void start(void)
 {
     const char *out = getenv(ENV_OUT), *force = getenv(ENV_FORCE);
     int saved = errno;
-    struct recorder_config c = {
-        .out = out, .kinds = kinds_of(getenv(ENV_KINDS)), .command = getenv(ENV_COMMAND), .stack_threshold = getenv(ENV_STACK_THRESHOLD)};
+    struct recorder_config c = {.out = out, .command = getenv(ENV_COMMAND), .stack_threshold = getenv(ENV_STACK_THRESHOLD)};
+    const struct record_options *o = out && *out ? record_options() : NULL;
+    if (o) {
+        c.kinds = o->kinds;
+        c.options = o;
+    }
     if (force && !opt_int(force, &c.replace_before))
         c.replace_before = 0;
-    recorder = out && *out ? recorder_open(&c) : NULL;
+    recorder = o ? recorder_open(&c) : NULL;
     if (recorder) {
+        if (o->control)
+            switch_open(recorder, o->control);
         for (const struct event_source *const *s = event_sources; *s; s++)
             (*s)->start(recorder);
         pthread_atfork(before_fork, after_fork, in_child);
@@ -82,6 +79,7 @@ __attribute__((destructor)) static void unload(void)
         if ((*s)->stop)
             (*s)->stop(recorder);
     recorder_close(recorder);
+    switch_close();
 }
 
 DOOR InitializeInjection(void);

@@ -48,6 +48,7 @@ static void emit(struct stack *s, const struct open_range *o, int64_t end, int32
     a.name = o->name;
     a.group = o->domain;
     recorder_emit_as(s->r, &a, (struct emit_as){.tid = tid, .flavour = RANGE_PUSH_POP});
+    recorder_closed(s->r, o->name, end);
 }
 
 /* Ends all of a stack that the caller has to itself; how many. */
@@ -150,6 +151,7 @@ int ranges_push(struct recorder *r, const void *owner, const char *domain, const
         const struct open_range *outer = innermost(s, owner);
         depth = outer ? outer->depth + 1 : 0;
         s->v[s->n++] = (struct open_range){clock_now(), owner, domain, name, depth};
+        recorder_opened(r, name, s->v[s->n - 1].start);
     }
     leave(s);
     return depth;

@@ -1,4 +1,5 @@
 /* recorder.c - the side of the emitting threads, and the life of a recorder. */
+#include "collector/options.h"
 #include "collector/recorder_parts.h"
 #include "schemas/clock.h"
 
@@ -88,8 +89,12 @@ struct recorder *recorder_open(const struct recorder_config *c)
     r->stack_threshold = copy(c->stack_threshold);
     r->replace_before = c->replace_before;
     r->kinds = c->kinds ? c->kinds : UINT32_MAX;
+    r->max_size = c->options ? c->options->max_size : -1;
     r->memory_cap = c->memory_cap ? c->memory_cap : (size_t)DEFAULT_CAP_MB << 20;
     begin(r);
+    const char *why = NULL;
+    if (!control_init(&r->control, c->options, r->t0, &why))
+        recorder_degraded(r, why);
     return r;
 }
 
@@ -150,33 +155,45 @@ static struct ring *ring_of_thread(struct recorder *r)
     return g;
 }
 
-void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_as as)
+struct ring *recorder_enter(struct recorder *r)
 {
     uint64_t now = atomic_load_explicit(&r->generation, memory_order_relaxed);
     if (now == RINGS_CLOSED)
-        return;
-    if (a->what == ACT_META) {
-        recorder_meta(r, a->name, a->text);
-        return;
-    }
-    if (a->what == ACT_EVENT && !(r->kinds >> a->kind & 1))
-        return;
+        return NULL;
     if (mine.busy) {
         atomic_fetch_add_explicit(&r->in_signal, 1, memory_order_relaxed);
-        return;
+        return NULL;
     }
     mine.busy = true;
     atomic_signal_fence(memory_order_seq_cst);
     struct ring *g = mine.generation == now ? mine.ring : ring_of_thread(r);
-    if (g)
-        ring_put(g, &r->pool, a, as);
+    if (!g)
+        recorder_leave();
+    return g;
+}
+
+void recorder_leave(void)
+{
     atomic_signal_fence(memory_order_seq_cst);
     mine.busy = false;
 }
 
-int64_t recorder_epoch(const struct recorder *r)
+void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_as as)
 {
-    return r->t0;
+    if (a->what == ACT_META) {
+        if (atomic_load_explicit(&r->generation, memory_order_relaxed) != RINGS_CLOSED)
+            recorder_meta(r, a->name, a->text);
+        return;
+    }
+    if (a->what == ACT_EVENT && !(r->kinds >> a->kind & 1))
+        return;
+    if (r->control.active && !control_wants(&r->control, a, as.more))
+        return;
+    struct ring *g = recorder_enter(r);
+    if (g) {
+        ring_put(g, &r->pool, a, as);
+        recorder_leave();
+    }
 }
 
 void recorder_emit(struct recorder *r, const struct activity *a)
@@ -201,6 +218,8 @@ static void set_fact(struct recorder *r, const char *key, const char *value)
     r->facts[i] = (struct fact){k, v};
     r->nfacts += i == r->nfacts;
     atomic_fetch_add(&r->news, 1);
+    if (strcmp(key, "backend") == 0)
+        atomic_store(&r->control.virtual_time, strcmp(value, "sim") == 0);
     if (r->started)
         defs_put(&r->defs, DEF_META, 0, 0, 0, (struct def_tail){.text = {key, value}});
 }
@@ -304,6 +323,7 @@ void recorder_fork_in_child(struct recorder *r)
     if (r->pool.base)
         pool_close(&r->pool);
     mine.busy = false;
+    control_forked(&r->control);
     begin(r); /* the parent's rings and connection stay behind as memory that nobody uses */
     if (closed)
         atomic_store(&r->generation, RINGS_CLOSED);
@@ -321,6 +341,7 @@ void recorder_free(struct recorder *r)
     }
     pool_close(&r->pool);
     defs_free(&r->defs);
+    control_free(&r->control);
     pthread_key_delete(r->key);
     pthread_mutex_destroy(&r->lock);
     pthread_mutex_destroy(&r->gate);

@@ -15,6 +15,7 @@
 #include "schemas/slot.h"
 
 struct recorder;
+struct record_options;
 
 /* A source of events: one file source_NAME.c defines `const struct event_source source_NAME`. */
 struct event_source {
@@ -28,12 +29,13 @@ struct event_source {
 extern const struct event_source *const event_sources[]; /* ends with NULL */
 
 struct recorder_config {
-    const char *out;             /* file pattern: outfile.h */
-    int64_t replace_before;      /* an existing file is replaced when it was last written before this (epoch ns); 0: never */
-    uint32_t kinds;              /* bit k: events of enum ev_kind k are kept; 0 = all */
-    const char *command;         /* masked command line; NULL: that of the process, masked here */
-    const char *stack_threshold; /* ns, as text; NULL not given */
-    size_t memory_cap;           /* bytes of all rings together; 0 = 512 MB */
+    const char *out;                      /* file pattern: outfile.h */
+    int64_t replace_before;               /* an existing file is replaced when it was last written before this (epoch ns); 0: never */
+    uint32_t kinds;                       /* bit k: events of enum ev_kind k are kept; 0 = all */
+    const char *command;                  /* masked command line; NULL: that of the process, masked here */
+    const char *stack_threshold;          /* ns, as text; NULL not given */
+    const struct record_options *options; /* what to leave out (control.h); NULL: nothing */
+    size_t memory_cap;                    /* bytes of all rings together; 0 = 512 MB */
 };
 
 /* A recorder that waits for its first event. NULL when there is no memory. The strings of *c are copied. */
@@ -52,6 +54,21 @@ struct emit_as {
     uint32_t stack;              /* of a host wait: from stack_capture() (stack.h); 0: none */
 };
 void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_as as);
+
+/* A range has been opened or closed, whose name is kept text (text.h). Only --range and --steps look at it; what is emitted
+ * when it ends is another matter. */
+void recorder_opened(struct recorder *r, const char *name, int64_t start);
+void recorder_closed(struct recorder *r, const char *name, int64_t end);
+
+/* The same for ranges of the calling thread that nobody keeps: they are closed without a name. */
+void recorder_pushed(struct recorder *r, const char *name, int64_t start);
+void recorder_popped(struct recorder *r, int64_t end);
+
+/* Can an event of the kind still be wanted? A source need not collect what is not. */
+bool recorder_wants(const struct recorder *r, enum ev_kind kind);
+
+/* Has the recording stopped for good (--duration, --max-size, an error), so that sources may let go? */
+bool recorder_stopped(const struct recorder *r);
 
 /* A fact about the recording; a later value replaces an earlier one. Copied. Alone it makes no file. */
 void recorder_meta(struct recorder *r, const char *key, const char *value);

@@ -1,5 +1,6 @@
 /* recorder_parts.h - what recorder.c (the emitting threads) and writer.c (the writer thread) share. */
 #pragma once
+#include "collector/control.h"
 #include "collector/notes.h"
 #include "collector/recorder.h"
 #include "collector/ring.h"
@@ -17,6 +18,8 @@ struct recorder {
     /* Changes when the rings of before are no longer to be used: closed (RINGS_CLOSED) or forked. Read at each emit. */
     _Atomic uint64_t generation;
     uint32_t kinds;
+    struct control control;
+    int64_t max_size; /* of the file, bytes; -1 none */
     struct pool pool;
     int pool_why; /* pool.why as it was told */
     struct defs defs;
@@ -56,6 +59,11 @@ void recorder_check_ring(struct recorder *r);
 
 /* Removes the file of the rings, and the trace with it unless `keep`. */
 void recorder_end_files(struct recorder *r, bool keep);
+
+/* The ring of the calling thread, which is in the recorder until recorder_leave(): a signal handler of it must not go on
+ * then. NULL: it is in there already, or nothing is recorded; then it is not to leave. */
+struct ring *recorder_enter(struct recorder *r);
+void recorder_leave(void);
 
 /* Adds to meta "degraded" and says it, once. Under the lock. */
 void recorder_add_degraded(struct recorder *r, const char *reason);

@@ -1,5 +1,6 @@
 /* source_activity.c - what the devices of ours report (schemas/activity.h): the program that has them exports a symbol. */
 #include "collector/recorder.h"
+#include "collector/stack.h"
 
 #include <dlfcn.h>
 
@@ -14,10 +15,18 @@ static void emit_modelled(struct recorder *r, const struct activity *a)
     recorder_emit_as(r, &here, (struct emit_as){.tid = a->thread, .flavour = a->kind == EV_RANGE && a->text ? RANGE_MARK : RANGE_PUSH_POP});
 }
 
+/* A device that reports a wait of the host does so in the thread that waited. */
+static bool wants_stack(const struct activity *a)
+{
+    return a->what == ACT_EVENT && a->kind == EV_RUNTIME && a->sync_class != SYNC_NONE && !a->site && stack_due(a->end - a->start);
+}
+
 static void on_activity(void *recorder, const struct activity *a)
 {
     if (a->modelled)
         emit_modelled(recorder, a);
+    else if (wants_stack(a))
+        recorder_emit_as(recorder, a, (struct emit_as){.stack = stack_capture(recorder)});
     else
         recorder_emit(recorder, a);
 }
@@ -29,6 +38,8 @@ static bool start(struct recorder *r)
         recorder_degraded(r, "the devices of this program report in another version's form: use programs and library of one version");
         subscribe = NULL;
     }
+    if (subscribe)
+        stack_start(r);
     return subscribe != NULL;
 }
 

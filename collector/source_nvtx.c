@@ -77,12 +77,16 @@ static const char *message_of(const nvtxEventAttributes_t *a)
 static int push(const struct domain *d, const char *name)
 {
     struct recorder *r = recording();
+    if (r && d->skipped)
+        recorder_pushed(r, name, clock_now());
     return r && !d->skipped ? ranges_push(r, d, d->name, name) : NVTX_NO_PUSH_POP_TRACKING;
 }
 
 static int pop(const struct domain *d)
 {
     struct recorder *r = recording();
+    if (r && d->skipped)
+        recorder_popped(r, clock_now());
     return r && !d->skipped ? ranges_pop(r, d) : NVTX_NO_PUSH_POP_TRACKING;
 }
 
@@ -135,6 +139,7 @@ static nvtxRangeId_t range_start(const struct domain *d, const char *name)
     if (s) {
         *s = (struct started){clock_now(), d, name, (int32_t)syscall(SYS_gettid), s->turn + 1, true};
         id = (nvtxRangeId_t)s->turn << 32 | (uint32_t)(s - starteds + 1);
+        recorder_opened(recording(), name, s->start);
     }
     pthread_mutex_unlock(&lock);
     errno = saved;
@@ -153,8 +158,10 @@ static void range_end(nvtxRangeId_t id)
         next_free = i < next_free ? i : next_free;
     }
     pthread_mutex_unlock(&lock);
-    if (s.open)
+    if (s.open) {
         emit(s.domain, s.name, s.start, now, (struct emit_as){.tid = s.tid, .flavour = RANGE_START_END});
+        recorder_closed(recording(), s.name, now);
+    }
 }
 
 static nvtxDomainHandle_t domain_create(const char *name)

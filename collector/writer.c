@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -276,11 +277,35 @@ static void pause_for(struct recorder *r, int64_t ns)
     pthread_mutex_unlock(&r->lock);
 }
 
+static int64_t bytes_of(const char *path, const char *end)
+{
+    char name[4200];
+    struct stat st;
+    snprintf(name, sizeof name, "%s%s", path, end);
+    return stat(name, &st) == 0 ? (int64_t)st.st_size : 0;
+}
+
+/* Is the recording over though the program goes on? Then nothing more is taken. */
+static bool reached_limit(struct writer *w)
+{
+    struct recorder *r = w->r;
+    bool over = control_over(&r->control, clock_now());
+    bool full = w->file && r->max_size >= 0 && bytes_of(r->path, "") + bytes_of(r->path, "-wal") >= r->max_size;
+    int64_t now = clock_now() - w->d.t0;
+    if (full)
+        tracedata_loss(&w->d, "recording stopped: the file has the size of --max-size", -1, now, now);
+    if (over || full) {
+        tracedata_meta(&w->d, "record_stopped", full ? "max-size" : "duration");
+        atomic_store(&r->generation, RINGS_CLOSED);
+    }
+    return over || full;
+}
+
 static void work(struct writer *w)
 {
     struct recorder *r = w->r;
     for (bool last = false; !last && !w->broken;) {
-        last = closing(r);
+        last = closing(r) || reached_limit(w);
         size_t n = drain(w);
         while (last && drain(w))
             ;

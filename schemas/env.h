@@ -14,5 +14,6 @@
 #define ENV_STEPS "CPSCOPE_STEPS"                     /* N or A:B: record inside these steps only */
 #define ENV_MAX_SIZE "CPSCOPE_MAX_SIZE"               /* bytes of the file at which recording stops */
 #define ENV_CONTROL "CPSCOPE_CONTROL"                 /* file pattern of a socket that starts and stops the recording */
+#define ENV_PAUSED "CPSCOPE_PAUSED"                   /* 1: until it is started there */
 #define ENV_COMMAND "CPSCOPE_COMMAND"                 /* the command line, secrets masked, for meta */
 #define ENV_CUPTI "CPSCOPE_CUPTI"                     /* path of the libcupti to use, instead of the one that is found */

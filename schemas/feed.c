@@ -81,6 +81,12 @@ static uint32_t site_id(struct feed *f, const struct site *s)
     return k->id;
 }
 
+/* The innermost frames are those of who took the stack. */
+static bool is_ours(const struct frame_text *t)
+{
+    return t->native && strncmp(t->file, "libcpscope.so", 13) == 0;
+}
+
 /* The frames of a stack that comes for the first time; its id, 0 when it is not defined. */
 static uint32_t new_stack(struct feed *f, uint32_t number)
 {
@@ -90,7 +96,7 @@ static uint32_t new_stack(struct feed *f, uint32_t number)
     size_t n = 0;
     struct frame_text t;
     for (int64_t i = 0; def && i < def->a && n < STACK_DEEPEST; i++)
-        if (deftable_frame(f->defs, frames[i], &t))
+        if (deftable_frame(f->defs, frames[i], &t) && (n || !is_ours(&t)))
             sites[n++] = tracedata_site(f->d, t.function, t.file, t.line);
     return n ? tracedata_stack(f->d, sites, n) : 0;
 }

@@ -61,7 +61,7 @@ enum def_kind { DEF_TEXT = 1, DEF_SITE, DEF_META, DEF_DEGRADED, DEF_THREAD, DEF_
  * FRAME    number           line               function, file        a frame of Python
  * FRAME    number           address    1                             a native one
  * STACK    number           frames             uint32_t numbers of frames, the innermost first
- * MODULE   first address    the last   bias    path                  what is mapped there; bias: address - that in the file */
+ * MODULE   first address    the last   bias    path                  what is mapped there; bias: address - byte of the file */
 struct def {
     uint32_t bytes; /* with what stands behind it, a multiple of 8 */
     uint32_t kind;

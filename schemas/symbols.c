@@ -103,9 +103,23 @@ static struct symbol_file *file_of(struct symbols *s, const char *path)
     return &s->files[s->n - 1];
 }
 
-const char *symbols_at(struct symbols *s, const char *path, uint64_t address, struct arena *a)
+/* Where a byte of the file is loaded, as symbols say it. */
+static uint64_t address_of(const struct symbol_file *f, uint64_t offset)
+{
+    const Elf64_Ehdr *h = (const Elf64_Ehdr *)f->map;
+    for (uint64_t i = 0; f->n && i < h->e_phnum; i++) {
+        uint64_t at = h->e_phoff + i * sizeof(Elf64_Phdr);
+        const Elf64_Phdr *p = inside(f, at, sizeof *p) && at % 8 == 0 ? (const Elf64_Phdr *)(f->map + at) : NULL;
+        if (p && p->p_type == PT_LOAD && offset >= p->p_offset && offset - p->p_offset < p->p_filesz)
+            return offset - p->p_offset + p->p_vaddr;
+    }
+    return offset;
+}
+
+const char *symbols_at(struct symbols *s, const char *path, uint64_t offset, struct arena *a)
 {
     const struct symbol_file *f = file_of(s, path);
+    uint64_t address = f ? address_of(f, offset) : 0;
     size_t low = 0, high = f ? f->n : 0;
     while (low < high) { /* the last one that starts at or before the address */
         size_t mid = (low + high) / 2;

@@ -10,6 +10,6 @@ struct symbols {
     size_t n, cap;
 };
 
-/* The function at an address of the file at `path` (as in its program headers), in the arena; NULL: none, or no such file. */
-const char *symbols_at(struct symbols *s, const char *path, uint64_t address, struct arena *a);
+/* The function at a byte of the file at `path`, in the arena; NULL: none, or no such file. */
+const char *symbols_at(struct symbols *s, const char *path, uint64_t offset, struct arena *a);
 void symbols_free(struct symbols *s);

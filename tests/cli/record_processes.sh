@@ -30,7 +30,7 @@ for how in _exit abort kill; do
     rm -f a.sqlite*
 done
 echo "- errors of the file do not reach the program"
-why() { sed -e 's/cpscope: .*a.sqlite: cannot write: .*;/cpscope: a.sqlite: cannot write: (why);/' -e 's/cpscope: .*a.sqlite-ring:/cpscope: a.sqlite-ring:/' | sort; }
+why() { sed -e 's/cpscope: .*a.sqlite: cannot write: .*;/cpscope: a.sqlite: cannot write: (why);/' -e '/a kill of the program loses its last events/d' | sort; }
 mkdir locked
 r -o locked/a.sqlite -- sh -c 'rm -r locked; ./emitter -n 100' | why
 for blocks in 200 8000; do # of 512 bytes: not even the start of the file; some of it
