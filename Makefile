@@ -114,6 +114,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/gen/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 $(BUILD)/obj/collector/%.o: CFLAGS += -fno-omit-frame-pointer # stacks start in there
+$(BUILD)/obj/collector/%.o: CFLAGS += -fno-omit-frame-pointer # stacks start in there
 $(BUILD)/obj/tests/%.o: CPPFLAGS += -Itests -DTEST_DATA='"$(CURDIR)/tests/data"' -DTEST_ROOT='"$(CURDIR)"' -DTEST_BUILD='"$(abspath $(BUILD))"'
 $(BUILD)/obj/tests/%.o: CFLAGS += -Wno-missing-prototypes
 
