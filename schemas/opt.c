@@ -133,6 +133,24 @@ static error_t store(struct parse *p, const struct opt *o, void *into, char *val
     return ok ? 0 : EINVAL;
 }
 
+bool opt_set(const struct opt_group *groups, const char *name, const char *value, bool *known, struct err *e)
+{
+    struct parse p = {.groups = groups, .e = e};
+    const struct opt *o;
+    void *into;
+    size_t i = 0;
+    while ((o = row_at(groups, i, &into)) && strcmp(o->name, name) != 0)
+        i++;
+    if (known)
+        *known = o != NULL;
+    if (!o)
+        return fail(e, ERR_USAGE, "%s: no such option", name);
+    if (o->type != OPT_FLAG)
+        return store(&p, o, into, (char *)value) == 0;
+    *(bool *)((char *)into + o->offset) = !strcmp(value, "yes");
+    return !strcmp(value, "yes") || !strcmp(value, "no") || fail(e, ERR_USAGE, "%s = %s: want yes or no", name, value);
+}
+
 /* The row for positional number n: each OPT_ARG takes one, OPT_ARGS and OPT_REST the rest. */
 static const struct opt *positional(const struct opt_group *g, size_t n, void **into)
 {

@@ -58,6 +58,10 @@ struct arena;
  * value is wrong (ERR_USAGE). */
 bool opt_parse(int argc, char **argv, const struct opt_group *groups, const char *doc, struct arena *a, struct err *e);
 
+/* Sets the option of that long name from text, as the command line would; a flag from yes or no. False: ERR_USAGE, or no such
+ * option: *known (may be NULL) tells. The text stays referred to. */
+bool opt_set(const struct opt_group *groups, const char *name, const char *value, bool *known, struct err *e);
+
 /* "12.5ms" and the like as integer ns, exactly (no floating point). Units ns us ms s m h. */
 bool opt_time(const char *text, int64_t *ns);
 /* A whole decimal int64, nothing behind it. */

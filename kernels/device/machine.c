@@ -1,7 +1,7 @@
 /* machine.c - machine files: a table of the constants, read and written by it. */
 #include "kernels/device/machine.h"
+#include "schemas/keyvalue.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -107,27 +107,11 @@ static bool set(struct reader *r, const char *key, const char *value, struct err
     return true;
 }
 
-static char *trim(char *s)
+static bool take(void *ctx, const struct keyvalue *kv, struct err *e)
 {
-    s += strspn(s, " \t\r");
-    size_t n = strlen(s);
-    while (n && strchr(" \t\r", s[n - 1]))
-        s[--n] = '\0';
-    return s;
-}
-
-/* One line, which is cut apart. */
-static bool read_line(struct reader *r, char *line, struct err *e)
-{
-    r->line++;
-    line[strcspn(line, "#")] = '\0';
-    char *text = trim(line), *equals = strchr(text, '=');
-    if (!*text)
-        return true;
-    if (!equals)
-        return fail(e, ERR_USAGE, "%s:%d: %s: want key = value", r->from, r->line, text);
-    *equals = '\0';
-    return set(r, trim(text), trim(equals + 1), e);
+    struct reader *r = ctx;
+    r->line = kv->line;
+    return kv->key ? set(r, kv->key, kv->value, e) : fail(e, ERR_USAGE, "%s:%d: [%s]: a machine has no sections", kv->from, kv->line, kv->section);
 }
 
 static bool complete(const struct reader *r, struct err *e)
@@ -143,30 +127,8 @@ static bool complete(const struct reader *r, struct err *e)
 bool machine_parse(struct machine *m, const char *text, const char *from, struct err *e)
 {
     struct reader r = {.m = m, .from = from};
-    char *copy = strdup(text), *at = copy, *line;
     *m = (struct machine){0};
-    bool ok = copy || fail(e, ERR_FAIL, "%s: out of memory", from);
-    while (ok && (line = strsep(&at, "\n")) != NULL)
-        ok = read_line(&r, line, e);
-    free(copy);
-    return ok && complete(&r, e);
-}
-
-static char *read_file(const char *path, struct err *e)
-{
-    enum { MOST = 1 << 16 };
-    FILE *f = fopen(path, "r");
-    char *text = f ? malloc(MOST) : NULL;
-    size_t n = text ? fread(text, 1, MOST, f) : 0;
-    if (!text || ferror(f) || n == MOST) {
-        fail(e, ERR_FAIL, "%s: %s", path, f && n == MOST ? "too long for a machine file" : strerror(errno));
-        free(text);
-        text = NULL;
-    } else
-        text[n] = '\0';
-    if (f)
-        fclose(f);
-    return text;
+    return keyvalue_each(text, from, take, &r, e) && complete(&r, e);
 }
 
 bool machine_load(struct machine *m, const char *name_or_file, struct err *e)
@@ -174,7 +136,7 @@ bool machine_load(struct machine *m, const char *name_or_file, struct err *e)
     for (size_t i = 0; machine_files[i].name; i++)
         if (!strcmp(machine_files[i].name, name_or_file))
             return machine_parse(m, machine_files[i].text, name_or_file, e);
-    char *text = read_file(name_or_file, e);
+    char *text = keyvalue_file(name_or_file, e);
     bool ok = text && machine_parse(m, text, name_or_file, e);
     free(text);
     return ok;

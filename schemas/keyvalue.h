@@ -1,0 +1,19 @@
+/* keyvalue.h - files of `key = value` lines: machines, model configurations, experiments. # starts a comment.
+ *
+ * A file may have sections, lines `[name]`; keys before the first belong to the section "".
+ */
+#pragma once
+#include "schemas/err.h"
+
+#include <stdbool.h>
+
+struct keyvalue {
+    const char *from; /* what messages call the text */
+    int line;
+    const char *section, *key, *value; /* trimmed, writable copies that live for the call; a `[section]` line has key NULL */
+};
+
+/* Calls `take` for each line that says something, until one returns false. ERR_USAGE with file:line when a line is neither. */
+bool keyvalue_each(const char *text, const char *from, bool (*take)(void *ctx, const struct keyvalue *kv, struct err *e), void *ctx, struct err *e);
+/* The whole file, malloc'ed; up to 1 MB. NULL: ERR_FAIL. */
+char *keyvalue_file(const char *path, struct err *e);
