@@ -12,9 +12,9 @@ enum cupti_result {
     CUPTI_OK = 0,
     CUPTI_BAD_PARAMETER = 1,
     CUPTI_MAX_LIMIT = 12,
+    CUPTI_NOT_COMPATIBLE = 14,
     CUPTI_NOT_INITIALIZED = 15,
     CUPTI_INVALID_KIND = 21,
-    CUPTI_NOT_COMPATIBLE = 23,
     CUPTI_INSUFFICIENT_PRIVILEGES = 35,
     CUPTI_OTHER_SUBSCRIBER = 39,
     CUPTI_UNKNOWN = 999,
@@ -178,10 +178,10 @@ CUPTI_RECORD cupti_context
 /* ---- callbacks ---- */
 
 enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2, CUPTI_DOMAIN_RESOURCE = 3, CUPTI_DOMAIN_STATE = 6 };
-enum { CUPTI_STATE_FATAL = 1, CUPTI_API_ENTER = 0, CUPTI_API_EXIT = 1 };
+enum { CUPTI_STATE_FATAL = 1, CUPTI_CALL_ENTER = 0, CUPTI_CALL_EXIT = 1 };
 
 struct cupti_call { /* of the API domains */
-    int site;       /* CUPTI_API_ENTER, CUPTI_API_EXIT */
+    int site;       /* CUPTI_CALL_ENTER, CUPTI_CALL_EXIT */
     const char *function;
     const void *params;
     void *result;

@@ -1,0 +1,434 @@
+/* source_cupti.c - NVIDIA devices through CUPTI: kernels, copies, fills, waits, API calls.
+ *
+ *   cuInit --> cupti_attach(): subscribe first, for who has no subscription must not take another tool's buffers
+ *                 |            then attributes, our clock (once, before any kind), buffers, kinds, callbacks
+ *                 v
+ *   thread "cpscope-cupti": every POLL reads completed buffers, every second asks CUPTI for them (never forced)
+ *                 |
+ *   exit / stop --'--> flush, a short wait, forced flush (hands out running kernels without an end), unsubscribe
+ *
+ * No lock of ours is held over a call into CUPTI. Nobody waits for the thread for ever: CUPTI may hang at the end.
+ */
+#include "collector/cupti.h"
+#include "collector/cupti_calls.h"
+#include "collector/cupti_records.h"
+#include "collector/launches.h"
+#include "collector/options.h"
+#include "collector/recorder_parts.h"
+#include "schemas/clock.h"
+#include "schemas/env.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { POLL_MS = 50, FLUSH_MS = 1000, LAST_WAIT_MS = 20, PATIENCE_S = 10, BRACKETS = 5 };
+enum state { OFF, ON, STOPPING, ENDED, FORKED };
+
+static struct recorder *recorder;
+static struct cupti cupti;
+static struct records records;
+static void *subscriber;
+static bool own_clock; /* CUPTI's times are ours */
+static _Atomic int state;
+static _Atomic bool fatal; /* CUPTI has shut itself down */
+static bool attached;
+static pthread_t thread;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the two below */
+static pthread_cond_t wake;
+static bool stop_asked, ended;
+
+/* ---- what is missing, and why ---- */
+
+static const char *cure(int result)
+{
+    switch (result) {
+    case CUPTI_NOT_INITIALIZED:
+        return "is a device visible, and no stub libcuda on LD_LIBRARY_PATH?";
+    case CUPTI_INSUFFICIENT_PRIVILEGES:
+        return "this user may not trace here: see NVIDIA's ERR_NVGPUCTRPERM, or a container without that right";
+    case CUPTI_OTHER_SUBSCRIBER:
+        return "another tool (nsys, ncu, cuda-gdb, compute-sanitizer, the program's own profiler) has it: end that one, or record with --yield";
+    case CUPTI_UNKNOWN:
+        return "this CUPTI does not fit the driver: set " ENV_CUPTI " to the libcupti of the driver's release";
+    default:
+        return "set " ENV_CUPTI " to another release's libcupti, or report this";
+    }
+}
+
+static void missing(const char *what, const char *call, int result)
+{
+    char text[600];
+    snprintf(text, sizeof text, "%s: %s: %s (%d): %s", what, call, cupti_text(&cupti, result), result, cure(result));
+    recorder_degraded(recorder, text);
+}
+
+static const char no_gpu[] = "no kernels, copies or API calls are recorded";
+
+/* ---- the start ---- */
+
+static uint64_t our_clock(void)
+{
+    return (uint64_t)clock_now();
+}
+
+static void on_fatal(const struct cupti_state *s)
+{
+    char text[400];
+    snprintf(text, sizeof text, "the recording of the device ends here: CUPTI shut itself down: %s", s && s->message ? s->message : "");
+    if (!atomic_exchange(&fatal, true))
+        recorder_degraded(recorder, text);
+}
+
+static void on_callback(void *user, int domain, uint32_t cbid, const void *data)
+{
+    int now = atomic_load_explicit(&state, memory_order_relaxed);
+    (void)user;
+    if (domain == CUPTI_DOMAIN_STATE && (now == ON || now == STOPPING))
+        on_fatal(data);
+    else if (domain != CUPTI_DOMAIN_STATE && now == ON)
+        calls_back(domain, cbid, data);
+    /* else late: after the end, or in a forked child */
+}
+
+static void set_attribute(int attribute, uint8_t value)
+{
+    size_t size = sizeof value;
+    cupti.set_attribute(attribute, &size, &value); /* an older release does without */
+}
+
+static void start_clock(void)
+{
+    int rc = cupti.timestamp_callback ? cupti.timestamp_callback(our_clock) : CUPTI_NOT_COMPATIBLE;
+    own_clock = rc == CUPTI_OK;
+    recorder_meta(recorder, "cupti_clock", own_clock ? "monotonic_raw" : "converted");
+}
+
+/* A kind that cannot be had is said and does not keep the others away; true: it can. */
+static bool start_kind(int kind, const char *name, char *names, size_t size, int *result)
+{
+    int rc = cupti.enable(kind);
+    size_t n = strlen(names);
+    if (rc == CUPTI_OK)
+        return true;
+    snprintf(names + n, size - n, "%s%s", n ? ", " : "", name);
+    *result = rc;
+    return false;
+}
+
+static void start_kinds(const struct record_options *o)
+{
+    static const struct {
+        int kind;
+        uint32_t for_kinds; /* of events */
+        bool lite;
+        const char *name;
+    } kinds[] = {
+        {CUPTI_CONCURRENT_KERNEL, 1u << EV_KERNEL | 1u << EV_COMM, false, "CONCURRENT_KERNEL"},
+        {CUPTI_MEMCPY, 1u << EV_MEMCPY | 1u << EV_RUNTIME, true, "MEMCPY"}, /* the memory tells which calls wait */
+        {CUPTI_MEMCPY2, 1u << EV_MEMCPY | 1u << EV_RUNTIME, true, "MEMCPY2"},
+        {CUPTI_MEMSET, 1u << EV_MEMSET, false, "MEMSET"},
+        {CUPTI_SYNCHRONIZATION, 1u << EV_SYNC, true, "SYNCHRONIZATION"},
+        {CUPTI_CUDA_EVENT, 1u << EV_SYNC, true, "CUDA_EVENT"},
+        {CUPTI_OVERHEAD, 1u << EV_OVERHEAD, false, "OVERHEAD"},
+        {CUPTI_INTERNAL_LAUNCH, 1u << EV_RUNTIME, false, "INTERNAL_LAUNCH_API"},
+        {CUPTI_CONTEXT, UINT32_MAX, true, "CONTEXT"},
+        {CUPTI_DEVICE, UINT32_MAX, true, "DEVICE"},
+    };
+    char what[300], names[220] = "";
+    int rc = CUPTI_OK;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        bool wanted = (o->kinds & kinds[i].for_kinds) && (!o->lite || kinds[i].lite);
+        if (wanted && start_kind(kinds[i].kind, kinds[i].name, names, sizeof names, &rc) && kinds[i].kind == CUPTI_CONCURRENT_KERNEL)
+            launch_collect(true);
+    }
+    snprintf(what, sizeof what, "records are missing of kind %s", names);
+    if (*names)
+        missing(what, "cuptiActivityEnable", rc);
+    if (cupti.all_syncs)
+        cupti.all_syncs(0); /* no queries that found nothing: polls are not waits */
+}
+
+static void start_records(const struct record_options *o)
+{
+    int rc = CUPTI_UNKNOWN;
+    if (!buffers_open(cupti.api_version >= CUPTI_NULL_BUFFER_API)) {
+        recorder_degraded(recorder, "no kernels or copies are recorded: no memory for their buffers");
+        return;
+    }
+    set_attribute(CUPTI_ATTR_ZEROED, 1);
+    set_attribute(CUPTI_ATTR_PER_THREAD, 0);
+    if (cupti.thread_id_type)
+        cupti.thread_id_type(CUPTI_THREAD_ID_SYSTEM);
+    start_clock();
+    if ((rc = cupti.register_callbacks(buffers_request, buffers_complete)) != CUPTI_OK)
+        missing("no kernels or copies are recorded", "cuptiActivityRegisterCallbacks", rc);
+    else
+        start_kinds(o);
+}
+
+static void start_calls(const struct record_options *o)
+{
+    int rc;
+    struct calls_want want = {.rows = !o->lite && (o->kinds & 1u << EV_RUNTIME), .launches = launch_collecting()};
+    cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL);
+    if (!calls_start(recorder, &cupti, subscriber, want, &rc))
+        missing("some API calls are not recorded", "cuptiEnableCallback", rc);
+}
+
+static void *work(void *arg);
+
+static bool start_thread(void)
+{
+    sigset_t all, before;
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&wake, &attr);
+    pthread_condattr_destroy(&attr);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(&thread, NULL, work, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc == 0;
+}
+
+static void versions(void)
+{
+    int driver = 0, (*get)(int *) = NULL;
+    char text[40];
+    *(void **)&get = dlsym(RTLD_DEFAULT, "cuDriverGetVersion");
+    void *lib = get ? NULL : dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (lib)
+        *(void **)&get = dlsym(lib, "cuDriverGetVersion");
+    snprintf(text, sizeof text, "%u", cupti.api_version);
+    recorder_meta(recorder, "cupti_api_version", text);
+    recorder_meta(recorder, "backend", "cuda");
+    snprintf(text, sizeof text, "%d.%d", driver / 1000, driver % 1000 / 10);
+    if (get && get(&driver) == 0 && snprintf(text, sizeof text, "%d.%d", driver / 1000, driver % 1000 / 10) > 0)
+        recorder_meta(recorder, "driver_version", text);
+}
+
+static void finish(void);
+
+static void begin(const struct record_options *o)
+{
+    char why[400], text[500];
+    int rc;
+    if (!cupti_bind(&cupti, why, sizeof why)) {
+        snprintf(text, sizeof text, "%s: %s", no_gpu, why);
+        recorder_degraded(recorder, text);
+        return;
+    }
+    if ((rc = cupti.subscribe(&subscriber, on_callback, NULL)) != CUPTI_OK) {
+        missing(no_gpu, "cuptiSubscribe", rc);
+        return;
+    }
+    versions();
+    records_init(&records, recorder, &cupti);
+    start_records(o);
+    start_calls(o);
+    atomic_store(&state, ON);
+    if (start_thread()) {
+        atexit(finish); /* before the driver's own end, which was registered earlier */
+        return;
+    }
+    atomic_store(&state, ENDED);
+    cupti.unsubscribe(subscriber);
+    recorder_degraded(recorder, "no kernels, copies or API calls are recorded: no thread for them");
+}
+
+void cupti_attach(struct recorder *r)
+{
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    const struct record_options *o = record_options();
+    int saved = errno;
+    pthread_mutex_lock(&once);
+    if (!attached && atomic_load(&state) == OFF) {
+        attached = true;
+        recorder = r;
+        if (!o->yield)
+            begin(o);
+        else
+            recorder_degraded(r, "no kernels, copies or API calls are recorded: CUPTI is left to the program's own profiler (--yield)");
+    }
+    pthread_mutex_unlock(&once);
+    errno = saved;
+}
+
+/* ---- the thread ---- */
+
+/* What to add to CUPTI's times, from the narrowest of some brackets. */
+static void pair_clocks(void)
+{
+    int64_t best[3] = {0, 0, INT64_MAX}, reading[3];
+    recorder_clocks(reading);
+    recorder_clock_pair(recorder, "realtime", reading);
+    for (int i = 0; i < BRACKETS; i++) {
+        uint64_t theirs = 0;
+        reading[0] = clock_now();
+        int rc = cupti.timestamp(&theirs);
+        reading[2] = clock_now();
+        reading[1] = (int64_t)theirs;
+        if (rc == CUPTI_OK && (best[2] == INT64_MAX || reading[2] - reading[0] < best[2] - best[0]))
+            memcpy(best, reading, sizeof best);
+    }
+    if (best[2] == INT64_MAX)
+        return;
+    recorder_clock_pair(recorder, "cupti", best);
+    records.shift = own_clock ? 0 : best[0] + (best[2] - best[0]) / 2 - best[1];
+}
+
+static void count_drops(int64_t since)
+{
+    size_t n = 0;
+    int64_t refused = buffers_refused(), now = clock_now();
+    if (refused)
+        recorder_lost(recorder, "requests of CUPTI for a buffer that got none: all buffers were full", refused, since, now);
+    if (cupti.dropped(NULL, 0, &n) == CUPTI_OK && n)
+        recorder_lost(recorder, "records dropped by CUPTI: all buffers were full", (int64_t)n, since, now);
+}
+
+static void read_buffers(bool last)
+{
+    struct cupti_full f;
+    int64_t since = records.since;
+    while (buffers_next(&f)) {
+        records_parse(&records, &f);
+        buffers_give(&f);
+    }
+    if (last)
+        records_round(&records, true);
+    else if (clock_now() - since >= FLUSH_MS * INT64_C(1000000))
+        records_round(&records, false);
+}
+
+/* Until stop is asked for, or `ms` later. */
+static bool stopped(int ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ms * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&lock);
+    while (!stop_asked && pthread_cond_timedwait(&wake, &lock, &until) == 0)
+        ;
+    bool yes = stop_asked;
+    pthread_mutex_unlock(&lock);
+    return yes;
+}
+
+static void flush(uint32_t forced, int64_t since)
+{
+    static bool said;
+    pair_clocks();
+    int rc = atomic_load(&fatal) ? CUPTI_OK : cupti.flush(forced);
+    if (rc != CUPTI_OK && !said)
+        missing("device records may be missing", "cuptiActivityFlushAll", rc);
+    said |= rc != CUPTI_OK;
+    count_drops(since);
+}
+
+static void last_words(int64_t since)
+{
+    struct timespec moment = {0, LAST_WAIT_MS * 1000000};
+    int64_t copies, now;
+    flush(0, since);
+    read_buffers(false);
+    nanosleep(&moment, NULL);
+    flush(1, since);
+    read_buffers(true);
+    copies = calls_rest();
+    now = clock_now();
+    if (copies)
+        recorder_lost(recorder, "copies without a record: whether their calls wait for the device is not known", copies, since, now);
+    atomic_store(&state, ENDED);
+    if (!atomic_load(&fatal))
+        cupti.unsubscribe(subscriber);
+}
+
+static void *work(void *arg)
+{
+    int64_t flushed = clock_now();
+    (void)arg;
+    prctl(PR_SET_NAME, "cpscope-cupti");
+    pair_clocks();
+    while (!stopped(POLL_MS)) {
+        int64_t now = clock_now();
+        if (now - flushed >= FLUSH_MS * INT64_C(1000000)) {
+            flush(0, flushed);
+            flushed = now;
+        }
+        read_buffers(false);
+    }
+    last_words(flushed);
+    pthread_mutex_lock(&lock);
+    ended = true;
+    pthread_cond_broadcast(&wake);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* ---- the end ---- */
+
+static void finish(void)
+{
+    struct timespec until;
+    int was = ON;
+    if (!atomic_compare_exchange_strong(&state, &was, STOPPING))
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += PATIENCE_S;
+    pthread_mutex_lock(&lock);
+    stop_asked = true;
+    pthread_cond_broadcast(&wake);
+    while (!ended && pthread_cond_timedwait(&wake, &lock, &until) == 0)
+        ;
+    bool done = ended;
+    pthread_mutex_unlock(&lock);
+    if (done)
+        pthread_join(thread, NULL);
+    else
+        recorder_degraded(recorder, "the last second of the device is missing: CUPTI did not answer at the end");
+}
+
+static bool start(struct recorder *r)
+{
+    (void)r; /* CUDA comes to us: cupti_attach() */
+    return true;
+}
+
+/* A program that has CUDA's runtime in it and never reached the driver would have been expected to show something. */
+static void stop(struct recorder *r)
+{
+    finish();
+    if (!attached && (dlopen("libcudart.so.13", RTLD_LAZY | RTLD_NOLOAD) || dlopen("libcudart.so.12", RTLD_LAZY | RTLD_NOLOAD) ||
+                      dlopen("libcudart.so.11.0", RTLD_LAZY | RTLD_NOLOAD)))
+        recorder_degraded(r, "no kernels, copies or API calls are recorded: the CUDA driver was not initialised: is a driver installed, and new "
+                             "enough for the program?");
+}
+
+static void forked(struct recorder *r)
+{
+    (void)r;
+    if (atomic_load(&state) != OFF)
+        atomic_store(&state, FORKED); /* CUPTI is the parent's; this process cannot use its device either */
+    pthread_mutex_init(&lock, NULL);
+    calls_forked();
+}
+
+const struct event_source source_cupti = {
+    .name = "cupti",
+    .what = "NVIDIA devices: kernels, copies, fills, waits, API calls, through CUPTI",
+    .start = start,
+    .stop = stop,
+    .forked = forked,
+};

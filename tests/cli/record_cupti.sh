@@ -1,0 +1,44 @@
+# Rows of a recording against what a stand-in for CUDA, CUPTI and NCCL delivered (tests/fake/cupti): equal, row by row, whatever
+# the order of the records, their buffers, their length and whose id they bear. No number in here is one of a GPU.
+[ -f "$BUILD/lib/libcpscope.so" ] || { echo "no libcpscope.so in this build"; exit 77; }
+. "$ROOT/tests/fake/cupti/build.sh" . > build.log 2>&1 || { cat build.log; exit 1; }
+. "$ROOT/tests/fake/cupti/rows.sh"
+export NCCL_PROFILER_PLUGIN=$BUILD/lib/libcpscope.so
+
+compare() { # PROGRAM ARGS...; a line per program, and the rows that differ
+    rm -f t.sqlite log
+    FAKE_LOG=$PWD/log cpscope record -o t.sqlite -- "$@" > out 2> err
+    status=$?
+    echo "$* $(env | grep -E '^FAKE_(FAULT|FAIL|RECORDS)' | sort | tr '\n' ' '): status $status, rows missing $(($(grep -cv '^task ' log) - $(trace_rows t.sqlite | wc -l)))"
+    rows_differ t.sqlite log
+}
+
+echo "== as it should be"
+compare ./client all
+cat out
+compare ./client threads 16
+compare ./client nccl
+echo "== one record a buffer, backwards, with the driver's ids, of a longer kind"
+FAKE_RECORDS_PER_BUFFER=1 compare ./client all
+FAKE_FAULT=reversed_order compare ./client all
+FAKE_FAULT=reversed_order FAKE_RECORDS_PER_BUFFER=2 compare ./client nccl
+FAKE_FAULT=inner_ids compare ./client all
+FAKE_FAULT=long_records compare ./client all
+
+echo "== what each kernel of NCCL carries"
+for table in 1 2 3 4 5 6; do
+    FAKE_NCCL_TABLE=$table compare ./client nccl > diff.$table
+    cat diff.$table
+    sqlite3 t.sqlite "SELECT f.value, replace(g.value, '0xc0ffee00', 'dp'), t.value, c.peer, c.group_size, c.sequence, c.message_bytes, e.bytes FROM comm c
+        JOIN event e ON e.id = c.event JOIN string f ON f.id = c.function JOIN string g ON g.id = c.communicator LEFT JOIN string t ON t.id = c.dtype
+        ORDER BY e.start" > comm.$table
+done
+cat comm.5
+for table in 1 2 3 4 6; do # tables 1 to 3 do not say how many ranks there are
+    diff comm.5 comm.$table > comm.diff && echo "table $table: the same" || { echo "table $table:"; grep '^[<>]' comm.diff; }
+done
+echo "into a graph:"
+FAKE_FAULT=captured cpscope record -o c.sqlite -- ./client nccl 2> err
+sqlite3 c.sqlite "SELECT f.value, g.value, c.sequence, c.message_bytes, count(*) FROM comm c JOIN string f ON f.id = c.function
+    JOIN string g ON g.id = c.communicator GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+echo "copies that wait:" $(cpscope record -o w.sqlite -- ./client all > out 2> err; cpscope syncs --format csv --span all w.sqlite 2>&1 | cut -d, -f3-5 | sort | tr '\n' ' ')

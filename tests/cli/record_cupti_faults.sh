@@ -1,0 +1,71 @@
+# Everything that a stand-in for CUPTI can do wrong: the program's output and exit status stay, the trace opens, and it says what
+# is missing. Also programs that end in every way at every phase.
+[ -f "$BUILD/lib/libcpscope.so" ] || { echo "no libcpscope.so in this build"; exit 77; }
+. "$ROOT/tests/fake/cupti/build.sh" . > build.log 2>&1 || { cat build.log; exit 1; }
+. "$ROOT/tests/fake/cupti/rows.sh"
+./client all > plain 2> plain.err
+plain=$?
+
+missing() { # of t.sqlite
+    cpscope info --format csv t.sqlite > info.csv || echo "  does not open"
+    sed -n 's,/[^ ]*/libm,libm,; s/^degraded,"\{0,1\}\(.*[^"]\)"\{0,1\}$/  degraded: \1/p' info.csv | grep -v 'degraded: no$'
+    sqlite3 -separator ': ' t.sqlite "SELECT '  lost: ' || reason, count FROM loss"
+}
+
+fault() { # what the environment asks for is done to `client all`
+    rm -f t.sqlite*
+    cpscope record -o t.sqlite -- ./client all > out 2> err
+    local status=$?
+    [ $status -eq $plain ] || echo "  status $status, not $plain"
+    cmp out plain
+}
+
+echo "== each call fails, with each of four errors"
+for call in cuptiSubscribe cuptiActivityRegisterCallbacks cuptiActivityRegisterTimestampCallback cuptiActivityEnable cuptiActivityEnable:10 \
+    cuptiActivityEnable:38 cuptiEnableCallback cuptiActivitySetAttribute cuptiGetTimestamp cuptiActivityFlushAll cuptiActivityGetNumDroppedRecords \
+    cuptiUnsubscribe; do
+    for code in 15 35 39 999; do
+        FAKE_FAIL=$call=$code fault
+        echo "$call=$code: said $(grep -c '^cpscope: ' err) times, $(trace_rows t.sqlite | cut -d' ' -f1 | sort | uniq -c | awk '{printf "%s %s ", $2, $1}')"
+        [ $code != 39 ] || missing
+    done
+done
+
+echo "== no CUPTI, one that is none, no driver"
+for lib in /nonexistent/libcupti.so.13 libm.so.6; do
+    CPSCOPE_CUPTI=$lib fault
+    missing
+done
+FAKE_FAULT=no_driver cpscope record -o n.sqlite -- ./client end exit
+echo "status $?"
+
+echo "== wrong records"
+for what in zero_times reversed_times short_records unknown_kind bad_kind drops late_callback keeps_calling fatal hangs_at_the_end; do
+    FAKE_FAULT=$what fault
+    echo "$what: $(trace_rows t.sqlite | cut -d' ' -f1 | sort | uniq -c | awk '{printf "%s %s ", $2, $1}')"
+    missing
+done
+echo "a clock of its own:"
+FAKE_FAIL=cuptiActivityRegisterTimestampCallback=14 fault
+sqlite3 t.sqlite "SELECT 'kernels outside their launch and the last wait:', count(*) FROM event k WHERE k.kind = 0 AND NOT EXISTS (SELECT 1 FROM event c
+    WHERE c.kind = 5 AND c.correlation = k.correlation AND c.start - 1000000 <= k.start)"
+
+echo "== buffers"
+cpscope record -o t.sqlite --force -- ./client end running > out 2> err
+echo "a kernel that still runs: status $?"
+missing
+
+echo "== ends"
+for how in exit _exit abort kill fork dlclose return; do
+    for phase in before during after; do
+        rm -f t.sqlite*
+        bash -c "./client end $how $phase > plain.end; exit \$?" 2> /dev/null
+        want=$?
+        cpscope record -o t.sqlite -- ./client end $how $phase > out 2> err < /dev/null
+        got=$?
+        cmp out plain.end
+        [ $got -eq $want ] || echo "  status $got, not $want"
+        for f in t*.sqlite; do cpscope info --format csv $f > info.csv || echo "  $f does not open"; done
+        echo "$how $phase: status $got, $(ls t*.sqlite | wc -l) file, rows of the host $(sqlite3 t.sqlite "SELECT count(*) FROM event WHERE kind IN (5, 7)"), clean end $(sed -n 's/^clean_end,//p' info.csv)"
+    done
+done

@@ -1,0 +1,13 @@
+# The same as record_cupti, for a program that nvcc compiled: host code of the real toolkit on the stand-in runtime.
+[ -f "$BUILD/lib/libcpscope.so" ] || { echo "no libcpscope.so in this build"; exit 77; }
+[ -x "${CUDA:-/usr/local/cuda}/bin/nvcc" ] || { echo "no nvcc"; exit 77; }
+. "$ROOT/tests/fake/cupti/build.sh" . > build.log 2>&1 || { cat build.log; exit 1; }
+. "$ROOT/tests/fake/cupti/rows.sh"
+export NCCL_PROFILER_PLUGIN=$BUILD/lib/libcpscope.so
+for what in all "threads 8" nccl; do
+    rm -f t.sqlite log
+    FAKE_LOG=$PWD/log cpscope record -o t.sqlite -- ./client.cu $what 2> err
+    echo "$what: status $?, rows missing $(($(grep -cv '^task ' log) - $(trace_rows t.sqlite | wc -l)))"
+    rows_differ t.sqlite log
+done
+cpscope kernels --format csv --span all t.sqlite | cut -d, -f1-4

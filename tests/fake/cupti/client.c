@@ -1,0 +1,246 @@
+/* client.c - the program under test: the same lines by the C compiler against the stand-in's own header, and by nvcc with kernels.
+ *
+ *   client all                 every kind of call once, in order
+ *   client threads N           N threads with streams of their own, 100 launches and 20 copies each
+ *   client nccl                collectives, fused groups, sends and receives, calls that come late
+ *   client end HOW [PHASE]     HOW: exit _exit abort kill fork return dlclose running; PHASE: before during after the work
+ */
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+extern "C" {
+#include "tests/fake/cupti/nccl.h"
+}
+#else
+#include "nccl.h"
+#include "runtime.h"
+#endif
+#include "collector/cpscope.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BYTES = 4096, LAUNCHES = 100, COPIES = 20, THREADS_MAX = 256, LONG_BLOCKS = 60000000 };
+
+#ifdef __CUDACC__
+__global__ void scale(float *x)
+{
+    x[threadIdx.x] *= 2;
+}
+__global__ void shift(float *x)
+{
+    x[threadIdx.x] += 1;
+}
+static void run_scale(int blocks, float *x, cudaStream_t s)
+{
+    scale<<<blocks, 128, 64, s>>>(x);
+}
+static void run_shift(int blocks, float *x, cudaStream_t s)
+{
+    shift<<<blocks, 32, 0, s>>>(x);
+}
+static void register_kernels(void)
+{
+}
+#else
+static const char scale_id, shift_id;
+static void run_scale(int blocks, float *x, cudaStream_t s)
+{
+    void *args[] = {&x};
+    cudaLaunchKernel(&scale_id, (dim3){(unsigned)blocks, 1, 1}, (dim3){128, 1, 1}, args, 64, s);
+}
+static void run_shift(int blocks, float *x, cudaStream_t s)
+{
+    void *args[] = {&x};
+    cudaLaunchKernel(&shift_id, (dim3){(unsigned)blocks, 1, 1}, (dim3){32, 1, 1}, args, 0, s);
+}
+static void register_kernels(void)
+{
+    static char image;
+    void **handle = __cudaRegisterFatBinary(&image);
+    __cudaRegisterFunction(handle, &scale_id, NULL, "_Z5scalePf", -1, NULL, NULL, NULL, NULL, NULL);
+    __cudaRegisterFunction(handle, &shift_id, NULL, "_Z5shiftPf", -1, NULL, NULL, NULL, NULL, NULL);
+}
+#endif
+
+static float *device_memory(void)
+{
+    void *p = NULL;
+    if (cudaMalloc(&p, BYTES) != cudaSuccess) {
+        puts("no device");
+        exit(3);
+    }
+    return (float *)p;
+}
+
+static void graph(float *x, cudaStream_t s)
+{
+    cudaGraph_t g;
+    cudaGraphExec_t exec;
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    run_scale(3, x, s);
+    run_shift(5, x, s);
+    cudaStreamEndCapture(s, &g);
+    cudaGraphInstantiate(&exec, g, 0);
+    for (int i = 0; i < 2; i++)
+        cudaGraphLaunch(exec, s);
+}
+
+static int all(void)
+{
+    float host[BYTES / sizeof(float)] = {1}, *x = device_memory(), *y = device_memory();
+    void *pinned;
+    cudaStream_t a, b;
+    cudaEvent_t e;
+    int device;
+    cudaHostAlloc(&pinned, BYTES, 0);
+    cudaStreamCreate(&a);
+    cudaStreamCreate(&b);
+    cudaEventCreate(&e);
+    cudaGetDevice(&device);
+    cpscope_range_push("work");
+    cudaMemcpy(x, host, BYTES, cudaMemcpyHostToDevice);
+    run_scale(4, x, a);
+    cudaMemsetAsync(y, 0, BYTES, b);
+    cudaEventRecord(e, a);
+    cudaStreamWaitEvent(b, e, 0);
+    run_shift(200, y, b);
+    cudaMemcpyAsync(y, x, BYTES, cudaMemcpyDeviceToDevice, b);
+    cudaMemcpyAsync(pinned, x, BYTES, cudaMemcpyDeviceToHost, a);
+    cudaMemcpyAsync(host, x, BYTES, cudaMemcpyDeviceToHost, a);
+    cudaMemcpyPeerAsync(y, 1, x, 0, 1024, b);
+    cudaEventQuery(e);
+    cudaEventSynchronize(e);
+    cudaStreamSynchronize(a);
+    cudaMemset(x, 0, 128);
+    graph(x, a);
+    cudaDeviceSynchronize();
+    cpscope_range_pop();
+    printf("all %g %d\n", host[0], device);
+    cudaEventDestroy(e);
+    cudaStreamDestroy(a);
+    cudaStreamDestroy(b);
+    cudaFree(x);
+    cudaFree(y);
+    cudaFreeHost(pinned);
+    return 7;
+}
+
+static void *one_thread(void *arg)
+{
+    float host[16] = {0}, *x = device_memory();
+    cudaStream_t s;
+    (void)arg;
+    cudaStreamCreate(&s);
+    for (int i = 0; i < LAUNCHES; i++) {
+        run_scale(1, x, s);
+        if (i % (LAUNCHES / COPIES) == 0)
+            cudaMemcpyAsync(host, x, sizeof host, cudaMemcpyDeviceToHost, s);
+    }
+    cudaStreamSynchronize(s);
+    cudaFree(x);
+    return NULL;
+}
+
+static int threads(int n)
+{
+    pthread_t t[THREADS_MAX];
+    for (int i = 0; i < n; i++)
+        pthread_create(&t[i], NULL, one_thread, NULL);
+    for (int i = 0; i < n; i++)
+        pthread_join(t[i], NULL);
+    printf("threads %d\n", n);
+    return 0;
+}
+
+static int nccl(void)
+{
+    ncclComm_t dp, cp;
+    cudaStream_t s;
+    float *x = device_memory();
+    cudaStreamCreate(&s);
+    ncclCommInit(&dp, 4, 1, "dp");
+    ncclCommInit(&cp, 2, 0, NULL);
+    for (int i = 0; i < 3; i++)
+        ncclAllGather(1000, ncclBfloat16, dp, s);
+    ncclReduceScatter(500, ncclFloat32, dp, s);
+    run_scale(1, x, s);
+    ncclGroupStart(); /* a ring exchange: one kernel */
+    ncclSend(100, ncclFloat32, 1, cp, s);
+    ncclRecv(100, ncclFloat32, 1, cp, s);
+    ncclGroupEnd();
+    ncclGroupStart(); /* two communicators: two kernels */
+    ncclAllReduce(10, ncclFloat32, dp, s);
+    ncclAllReduce(20, ncclFloat32, cp, s);
+    ncclGroupEnd();
+    ncclSend(64, ncclFloat32, 1, cp, s);
+    ncclRecv(32, ncclFloat32, 1, cp, s);
+    cudaStreamSynchronize(s);
+    ncclLateCalls(dp);
+    ncclCommDestroy(cp);
+    puts("nccl");
+    return 0;
+}
+
+/* ---- ends ---- */
+
+static void end_now(const char *how)
+{
+    if (strcmp(how, "exit") == 0)
+        exit(5);
+    if (strcmp(how, "_exit") == 0)
+        _exit(5);
+    if (strcmp(how, "abort") == 0)
+        abort();
+    if (strcmp(how, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    if (strcmp(how, "dlclose") == 0)
+        dlclose(dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD));
+    if (strcmp(how, "fork") == 0) {
+        pid_t child = fork();
+        if (child == 0) {
+            int device;
+            cudaGetDevice(&device);
+            exit(0);
+        }
+        waitpid(child, NULL, 0);
+    }
+}
+
+static int end(const char *how, const char *phase)
+{
+    cpscope_mark("begun");
+    if (strcmp(phase, "before") == 0)
+        end_now(how);
+    float *x = device_memory();
+    for (int i = 0; i < LAUNCHES; i++) {
+        run_scale(1, x, NULL);
+        if (i == LAUNCHES / 2 && strcmp(phase, "during") == 0)
+            end_now(how);
+    }
+    if (strcmp(how, "running") == 0)
+        run_shift(LONG_BLOCKS, x, NULL);
+    else
+        cudaDeviceSynchronize();
+    puts("end");
+    fflush(stdout);
+    if (strcmp(phase, "after") == 0)
+        end_now(how);
+    return 6;
+}
+
+int main(int argc, char **argv)
+{
+    register_kernels();
+    const char *what = argc > 1 ? argv[1] : "all";
+    if (strcmp(what, "threads") == 0)
+        return threads(argc > 2 ? atoi(argv[2]) : 4);
+    if (strcmp(what, "nccl") == 0)
+        return nccl();
+    if (strcmp(what, "end") == 0)
+        return end(argc > 2 ? argv[2] : "return", argc > 3 ? argv[3] : "after");
+    return all();
+}

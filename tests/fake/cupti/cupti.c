@@ -1,0 +1,452 @@
+/* cupti.c - the stand-in for CUPTI: one subscriber, kinds, callbacks, buffers; faults on demand. See fake.h. */
+#include "fake.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_CBID = 80, API_VERSION = 130001, SUCCESS = 0 };
+
+struct waiting {
+    struct waiting *next;
+    int64_t due;
+    size_t size;
+    uint64_t bytes[32];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cupti_callback_fn *subscriber;
+static cupti_request_fn *request;
+static cupti_complete_fn *complete;
+static cupti_clock_fn *own_clock;
+static bool kinds[CUPTI_NKINDS];
+static bool wanted[3][MAX_CBID];
+static _Atomic bool any_callback;
+static struct waiting *first, **last = &first;
+static size_t dropped;
+static _Atomic uint32_t correlations;
+static __thread int depth;
+
+/* ---- what the environment asks for ---- */
+
+bool fake_fault(const char *word)
+{
+    const char *list = getenv("FAKE_FAULT"), *at = list ? strstr(list, word) : NULL;
+    return at && (at == list || at[-1] == ',') && (at[strlen(word)] == ',' || !at[strlen(word)]);
+}
+
+/* The result that FAKE_FAIL gives the call; `n` distinguishes calls of one name ("cuptiActivityEnable:10=15"), -1 none. */
+static int result_of(const char *call, int n)
+{
+    const char *list = getenv("FAKE_FAIL");
+    char key[100];
+    for (int with = 1; list && with >= 0; with--) {
+        int len = with ? snprintf(key, sizeof key, "%s:%d=", call, n) : snprintf(key, sizeof key, "%s=", call);
+        const char *at = strstr(list, key);
+        if (at)
+            return atoi(at + len);
+    }
+    return SUCCESS;
+}
+
+int64_t fake_now(void)
+{
+    struct timespec t;
+    if (own_clock)
+        return (int64_t)own_clock();
+    clock_gettime(CLOCK_REALTIME, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+void fake_log(const char *format, ...)
+{
+    static FILE *file;
+    static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+    const char *path = getenv("FAKE_LOG");
+    va_list args;
+    if (!path)
+        return;
+    pthread_mutex_lock(&log_lock);
+    if (!file && (file = fopen(path, "a")))
+        setvbuf(file, NULL, _IOLBF, 0);
+    va_start(args, format);
+    if (file)
+        vfprintf(file, format, args);
+    va_end(args);
+    pthread_mutex_unlock(&log_lock);
+}
+
+uint32_t fake_next_correlation(void)
+{
+    return atomic_fetch_add(&correlations, 1) + 1;
+}
+
+/* ---- callbacks ---- */
+
+static const char *const functions[3][MAX_CBID] = {
+    [CUPTI_DOMAIN_DRIVER] = {[3] = "cuLaunchKernelEx", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize", "cuCtxGetCurrent", "cuGraphLaunch"},
+    [CUPTI_DOMAIN_RUNTIME] = {[2] = "cudaLaunchKernel_v7000",
+                              "cudaMalloc_v3020",
+                              "cudaFree_v3020",
+                              "cudaMemcpy_v3020",
+                              "cudaMemcpyAsync_v3020",
+                              "cudaMemset_v3020",
+                              "cudaStreamSynchronize_v3020",
+                              "cudaDeviceSynchronize_v3020",
+                              "cudaEventSynchronize_v3020",
+                              "cudaEventRecord_v3020",
+                              "cudaStreamWaitEvent_v3020",
+                              "cudaEventQuery_v3020",
+                              "cudaStreamCreate_v3020",
+                              "cudaEventCreate_v3020",
+                              "cudaHostAlloc_v3020",
+                              "cudaFreeHost_v3020",
+                              "cudaGetDevice_v3020",
+                              "cudaGraphLaunch_v10000",
+                              "cudaGraphInstantiate_v12000",
+                              "cudaStreamDestroy_v5050",
+                              "cudaEventDestroy_v3020",
+                              "cudaMemcpyPeerAsync_v4000",
+                              "cudaMemsetAsync_v3020"},
+};
+
+static uint32_t cbid_of(int domain, const char *function)
+{
+    for (uint32_t i = 1; i < MAX_CBID; i++)
+        if (functions[domain][i] && strncmp(functions[domain][i], function, strlen(function)) == 0 &&
+            (functions[domain][i][strlen(function)] == '_' || !functions[domain][i][strlen(function)]))
+            return i;
+    return 0;
+}
+
+static void call_back(struct fake_call *c, int site)
+{
+    cupti_callback_fn *fn = subscriber;
+    c->cb.site = site;
+    if (fn && c->cbid && wanted[c->domain][c->cbid])
+        fn(NULL, c->domain, c->cbid, &c->cb);
+}
+
+void fake_enter(struct fake_call *c, int domain, const char *function, const void *params)
+{
+    static int context;
+    *c = (struct fake_call){.domain = domain, .cbid = cbid_of(domain, function), .before = fake_now()};
+    c->cb = (struct cupti_call){.function = c->cbid ? functions[domain][c->cbid] : function,
+                                .params = params,
+                                .context = &context,
+                                .context_id = FAKE_CONTEXT,
+                                .data = &c->data,
+                                .correlation = fake_next_correlation()};
+    depth++;
+    call_back(c, CUPTI_CALL_ENTER);
+}
+
+/* One line per outermost call that the collector asked for. */
+void fake_leave(struct fake_call *c)
+{
+    call_back(c, CUPTI_CALL_EXIT);
+    if (--depth == 0 && c->cbid && wanted[c->domain][c->cbid])
+        fake_log("call %s %u %ld %lld %lld\n", functions[c->domain][c->cbid], c->cb.correlation, syscall(SYS_gettid), (long long)c->before,
+                 (long long)fake_now());
+}
+
+/* ---- records ---- */
+
+static size_t stride_of(size_t size)
+{
+    return fake_fault("short_records") ? (size / 2 + 7) / 8 * 8 : fake_fault("long_records") ? size + 24 : size;
+}
+
+void fake_record(const void *record, size_t have, size_t size, int64_t due)
+{
+    uint32_t kind = *(const uint32_t *)record;
+    struct waiting *w = calloc(1, sizeof *w);
+    if (!w || !kinds[kind] || !request) {
+        free(w);
+        return;
+    }
+    w->due = due;
+    w->size = stride_of(size);
+    memcpy(w->bytes, record, have < size ? have : size);
+    if (fake_fault("unknown_kind"))
+        *(uint32_t *)w->bytes = 54;
+    pthread_mutex_lock(&lock);
+    if (fake_fault("reversed_order")) {
+        w->next = first;
+        first = w;
+        last = w->next ? last : &w->next;
+    } else {
+        *last = w;
+        last = &w->next;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* A still-running piece of work is handed out once, without an end. */
+static void unfinished(struct waiting *w)
+{
+    struct cupti_kernel *k = (struct cupti_kernel *)w->bytes;
+    if (k->kind == CUPTI_CONCURRENT_KERNEL)
+        k->end = 0;
+}
+
+/* The next record that is to be delivered now, taken out of the list; NULL: none. */
+static struct waiting *take(uint32_t forced)
+{
+    int64_t now = fake_now();
+    struct waiting *w = NULL;
+    pthread_mutex_lock(&lock);
+    for (struct waiting **p = &first; *p; p = &(*p)->next)
+        if ((*p)->due <= now || forced) {
+            w = *p;
+            *p = w->next;
+            last = *p ? last : p;
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    if (w && w->due > now)
+        unfinished(w);
+    return w;
+}
+
+static int per_buffer(void)
+{
+    const char *n = getenv("FAKE_RECORDS_PER_BUFFER");
+    return n ? atoi(n) : INT32_MAX;
+}
+
+/* Delivers what is due, in buffers of at most so many records. Without lock: the callbacks are the collector's. */
+static void deliver(uint32_t forced)
+{
+    uint8_t *buffer = NULL;
+    size_t size = 0, used = 0, most;
+    int n = 0, limit = per_buffer();
+    struct waiting *w;
+    while ((w = take(forced))) {
+        if (buffer && (used + w->size > size || n >= limit)) {
+            complete(NULL, 0, buffer, size, used);
+            buffer = NULL;
+        }
+        if (!buffer) {
+            request(&buffer, &size, &most);
+            used = 0, n = 0;
+        }
+        if (!buffer)
+            dropped++;
+        else {
+            memcpy(buffer + used, w->bytes, w->size < sizeof w->bytes ? w->size : sizeof w->bytes);
+            used += w->size, n++;
+        }
+        free(w);
+    }
+    if (buffer)
+        complete(NULL, 0, buffer, size, used);
+}
+
+/* ---- the interface ---- */
+
+#define API __attribute__((visibility("default")))
+#define RETURN_IF_FAULT(call, n)                                                                                                                     \
+    do {                                                                                                                                             \
+        int fault_result = result_of(call, n);                                                                                                       \
+        if (fault_result != SUCCESS)                                                                                                                 \
+            return fault_result;                                                                                                                     \
+    } while (0)
+
+API int cuptiGetVersion(uint32_t *version)
+{
+    const char *other = getenv("FAKE_CUPTI_VERSION");
+    *version = other ? (uint32_t)atoi(other) : API_VERSION;
+    return SUCCESS;
+}
+
+API int cuptiGetResultString(int result, const char **text)
+{
+    static const struct {
+        int result;
+        const char *text;
+    } texts[] = {{0, "CUPTI_SUCCESS"},
+                 {15, "CUPTI_ERROR_NOT_INITIALIZED"},
+                 {35, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"},
+                 {39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED"},
+                 {999, "CUPTI_ERROR_UNKNOWN"}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i].result == result)
+            return *text = texts[i].text, SUCCESS;
+    return CUPTI_BAD_PARAMETER;
+}
+
+API int cuptiSubscribe(void **handle, cupti_callback_fn *fn, void *user)
+{
+    (void)user;
+    RETURN_IF_FAULT("cuptiSubscribe", -1);
+    subscriber = fn;
+    *handle = &subscriber;
+    return SUCCESS;
+}
+
+API int cuptiUnsubscribe(void *handle)
+{
+    cupti_callback_fn *was = subscriber;
+    struct cupti_call late = {.site = CUPTI_CALL_ENTER, .correlation = 1};
+    (void)handle;
+    RETURN_IF_FAULT("cuptiUnsubscribe", -1);
+    if (!fake_fault("keeps_calling"))
+        subscriber = NULL;
+    if (was && fake_fault("late_callback")) /* one that was on its way */
+        was(NULL, CUPTI_DOMAIN_RUNTIME, 2, &late);
+    return SUCCESS;
+}
+
+API int cuptiEnableCallback(uint32_t on, void *handle, int domain, uint32_t cbid)
+{
+    (void)handle;
+    RETURN_IF_FAULT("cuptiEnableCallback", domain);
+    if (domain <= CUPTI_DOMAIN_RUNTIME && cbid < MAX_CBID)
+        wanted[domain][cbid] = on;
+    if (domain == CUPTI_DOMAIN_STATE && on && fake_fault("fatal"))
+        any_callback = true;
+    return SUCCESS;
+}
+
+API int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
+{
+    if (domain > CUPTI_DOMAIN_RUNTIME || cbid >= MAX_CBID || !functions[domain][cbid])
+        return CUPTI_BAD_PARAMETER;
+    *name = functions[domain][cbid];
+    return SUCCESS;
+}
+
+API int cuptiActivityRegisterCallbacks(cupti_request_fn *r, cupti_complete_fn *c)
+{
+    RETURN_IF_FAULT("cuptiActivityRegisterCallbacks", -1);
+    request = r;
+    complete = c;
+    return SUCCESS;
+}
+
+API int cuptiActivityRegisterTimestampCallback(cupti_clock_fn *fn)
+{
+    RETURN_IF_FAULT("cuptiActivityRegisterTimestampCallback", -1);
+    own_clock = fn;
+    return SUCCESS;
+}
+
+static void describe_device(void)
+{
+    struct cupti_device d = {.kind = CUPTI_DEVICE, .id = FAKE_DEVICE, .name = "stand-in", .major = 9, .memory = 1 << 30, .multiprocessors = 132};
+    fake_record(&d, sizeof d, 184, 0);
+}
+
+static void describe_context(void)
+{
+    struct cupti_context c = {.kind = CUPTI_CONTEXT, .context = FAKE_CONTEXT, .device = FAKE_DEVICE, .api = 1};
+    fake_record(&c, sizeof c, 32, 0);
+}
+
+API int cuptiActivityEnable(int kind)
+{
+    RETURN_IF_FAULT("cuptiActivityEnable", kind);
+    kinds[kind] = true;
+    if (kind == CUPTI_DEVICE)
+        describe_device();
+    if (kind == CUPTI_CONTEXT)
+        describe_context();
+    return SUCCESS;
+}
+
+API int cuptiActivityDisable(int kind)
+{
+    kinds[kind] = false;
+    return SUCCESS;
+}
+
+static size_t size_of(uint32_t kind)
+{
+    static const uint16_t sizes[CUPTI_NKINDS] = {
+        [CUPTI_MEMCPY] = 96,          [CUPTI_MEMSET] = 88,  [CUPTI_DEVICE] = 184,    [CUPTI_CONTEXT] = 32,         [CUPTI_CONCURRENT_KERNEL] = 216,
+        [CUPTI_OVERHEAD] = 56,        [CUPTI_MEMCPY2] = 96, [CUPTI_CUDA_EVENT] = 56, [CUPTI_SYNCHRONIZATION] = 56, [54] = 64,
+        [CUPTI_INTERNAL_LAUNCH] = 40,
+    };
+    return kind < CUPTI_NKINDS ? sizes[kind] : 0;
+}
+
+API int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_record **record)
+{
+    uint8_t *at = *record ? (uint8_t *)*record + stride_of(size_of((*record)->kind)) : buffer;
+    if (at + sizeof(uint32_t) > buffer + valid)
+        return CUPTI_MAX_LIMIT;
+    uint32_t kind = ((struct cupti_record *)at)->kind;
+    if (!size_of(kind) || fake_fault("bad_kind"))
+        return CUPTI_INVALID_KIND;
+    if (at + stride_of(size_of(kind)) > buffer + valid)
+        return CUPTI_MAX_LIMIT; /* a truncated last record */
+    *record = (struct cupti_record *)at;
+    return SUCCESS;
+}
+
+API int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *n)
+{
+    static bool told;
+    (void)context, (void)stream;
+    RETURN_IF_FAULT("cuptiActivityGetNumDroppedRecords", -1);
+    *n = dropped + (fake_fault("drops") && !told ? 7 : 0);
+    told = true;
+    dropped = 0;
+    return SUCCESS;
+}
+
+API int cuptiActivityFlushAll(uint32_t flag)
+{
+    RETURN_IF_FAULT("cuptiActivityFlushAll", -1);
+    if (any_callback && subscriber) {
+        struct cupti_state s = {CUPTI_UNKNOWN, "stand-in: a fatal error"};
+        any_callback = false;
+        subscriber(NULL, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL, &s);
+    }
+    while (fake_fault("hangs_at_the_end") && flag)
+        pause();
+    if (request)
+        deliver(flag);
+    return SUCCESS;
+}
+
+API int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
+{
+    (void)size, (void)value;
+    RETURN_IF_FAULT("cuptiActivitySetAttribute", attribute);
+    return SUCCESS;
+}
+
+API int cuptiGetTimestamp(uint64_t *time)
+{
+    RETURN_IF_FAULT("cuptiGetTimestamp", -1);
+    *time = (uint64_t)fake_now();
+    return SUCCESS;
+}
+
+API int cuptiSetThreadIdType(int type)
+{
+    (void)type;
+    return SUCCESS;
+}
+
+API int cuptiActivityEnableAllSyncRecords(uint8_t on)
+{
+    (void)on;
+    return SUCCESS;
+}
+
+/* A stream of the stand-in runtime begins with its number. */
+API int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id)
+{
+    (void)context, (void)per_thread;
+    *id = stream ? *(const uint32_t *)stream : 7;
+    return SUCCESS;
+}
