@@ -4,10 +4,12 @@
  *
  * Device rows belong to the layer, micro-batch and phase that launched them; several steps of the window add up.
  */
+#include "analyzer/classes.h"
 #include "analyzer/collectives.h"
 #include "analyzer/commop.h"
 #include "analyzer/cpwalk.h"
 #include "analyzer/nest.h"
+#include "analyzer/ringsteps.h"
 #include "analyzer/units.h"
 #include "schemas/marker.h"
 #include "schemas/tracefile.h"
@@ -39,6 +41,9 @@ struct look {
     struct intern kinds;
     uint32_t *launched, *key_of; /* by device row: 1 + key */
     uint32_t *rank_of;           /* by thread */
+    bool by_ring_step;
+    struct ring_row *ring; /* of the lane at hand; pass: number of the instance */
+    size_t nring, ring_cap;
     bool any;
 };
 
@@ -82,7 +87,7 @@ static const char *kind_of(const struct look *x, const struct event *ev, enum cp
     return part != CP_NO_PART ? exchanges[part] : operation(x, ev);
 }
 
-static void stretch(struct look *x, uint32_t lane, const struct cp_place *p, uint32_t key, const struct event *ev)
+static size_t stretch(struct look *x, uint32_t lane, const struct cp_place *p, uint32_t key, const struct event *ev)
 {
     size_t at = groups_at(&x->instances, lane, p->instance, key, 0), was = x->extent_cap;
     if (at >= was) {
@@ -92,6 +97,17 @@ static void stretch(struct look *x, uint32_t lane, const struct cp_place *p, uin
     }
     x->extent[at].start = ev->start < x->extent[at].start ? ev->start : x->extent[at].start;
     x->extent[at].end = ev->end > x->extent[at].end ? ev->end : x->extent[at].end;
+    return at;
+}
+
+/* Attention and the exchanges that feed it. */
+static void take_ring_row(struct look *x, size_t pass, const char *kind, const struct event *ev)
+{
+    const struct ev_comm *m = ev_comm_of(&x->f->d, ev);
+    bool exchange = strcmp(kind, "ring") == 0;
+    if (exchange || (ev->kind == EV_KERNEL && x->f->class[ev->name] == KCLASS_ATTENTION))
+        ARRAY_PUSH(x->ring, x->nring, x->ring_cap,
+                   ((struct ring_row){(uint32_t)pass, exchange, m && m->group_size > 0 ? m->group_size : -1, ev->start, ev->end, 0}));
 }
 
 static void take_row(struct look *x, uint32_t lane, uint32_t row)
@@ -103,12 +119,16 @@ static void take_row(struct look *x, uint32_t lane, uint32_t row)
     if ((p.layer < 0 && p.microbatch < 0) || !ivl_touches(l->window, ev->start, ev->end))
         return;
     uint32_t rank = x->rank_of[x->f->d.ev[host - 1].thread];
-    size_t key = key_at(x, rank, &p, kind_of(x, ev, p.part));
+    const char *kind = kind_of(x, ev, p.part);
+    size_t key = key_at(x, rank, &p, kind);
     x->key_of[row] = (uint32_t)key + 1;
     x->v[key].calls++;
     x->v[key].time += ivl_within(l->window, ev->start, ev->end);
-    if (p.instance)
-        stretch(x, lane, &p, (uint32_t)key_at(x, rank, &p, "bubble"), ev);
+    if (!p.instance)
+        return;
+    size_t pass = stretch(x, lane, &p, (uint32_t)key_at(x, rank, &p, "bubble"), ev);
+    if (x->by_ring_step)
+        take_ring_row(x, pass, kind, ev);
 }
 
 static void take_bubbles(struct look *x, uint32_t lane)
@@ -122,6 +142,49 @@ static void take_bubbles(struct look *x, uint32_t lane)
         s->calls++;
         s->time += ivl_within(idle, x->extent[i].start, x->extent[i].end);
     }
+    arena_free(&a);
+}
+
+/* One part of a ring step of the pass. */
+static void add_ring(struct look *x, uint32_t pass, uint32_t step, const char *part, int64_t ns)
+{
+    struct arena a = {0};
+    uint32_t k[4];
+    memcpy(k, x->keys.key[x->instances.key[pass][2]], sizeof k);
+    struct cp_place p = {.layer = (int64_t)k[1] - 1, .microbatch = (int64_t)k[2] - 1, .phase = (enum cp_phase)(k[3] & 3)};
+    struct sum *s = sum_at(x, k[0], &p, arena_printf(&a, "ring#%u %s", step, part));
+    s->calls++;
+    s->time += ns;
+    arena_free(&a);
+}
+
+/* Step by step: a step lasts from its first attention kernel to the next one's, the last one to the end of the ring's rows. */
+static void take_pass(struct look *x, const struct lane *l, struct ivlset compute, const struct ring_row *v, size_t n)
+{
+    int64_t from = INT64_MIN, end = v[0].end;
+    for (size_t i = 0; i < n; i++) {
+        bool begins = !v[i].exchange && (from == INT64_MIN || v[i].step != v[i - 1].step);
+        if (begins && from != INT64_MIN)
+            add_ring(x, v[i].pass, v[i - 1].step, "bubble", ivl_within(l->window, from, v[i].start) - ivl_within(compute, from, v[i].start));
+        from = begins ? v[i].start : from;
+        end = v[i].end > end ? v[i].end : end;
+        add_ring(x, v[i].pass, v[i].step, v[i].exchange ? "exchange" : "attention", ivl_within(l->window, v[i].start, v[i].end));
+    }
+    add_ring(x, v[0].pass, v[n - 1].step, "bubble", ivl_within(l->window, from, end) - ivl_within(compute, from, end));
+}
+
+static void take_rings(struct look *x, const struct lane *l)
+{
+    struct arena a = {0};
+    struct ivlset compute = trace_union(x->t, &a, l, WORK_COMPUTE);
+    ringsteps_sort(x->ring, x->nring);
+    for (size_t i = 0, j; i < x->nring; i = j) {
+        for (j = i + 1; j < x->nring && x->ring[j].pass == x->ring[i].pass;)
+            j++;
+        if (ringsteps_tell(x->ring + i, j - i))
+            take_pass(x, l, compute, x->ring + i, j - i);
+    }
+    x->nring = 0;
     arena_free(&a);
 }
 
@@ -247,8 +310,11 @@ static void look_file(struct look *x, struct arena *a, struct table *out)
             take_row(x, l, t->lanes[l].ev[i]);
             linked |= x->launched[t->lanes[l].ev[i]] != 0;
         }
-        if (t->lanes[l].file == x->file)
-            take_bubbles(x, l);
+        if (t->lanes[l].file != x->file)
+            continue;
+        take_bubbles(x, l);
+        if (x->by_ring_step)
+            take_rings(x, &t->lanes[l]);
     }
     mark_calls(x);
     for (uint32_t r = 0; r < t->nranks; r++)
@@ -283,11 +349,20 @@ static int in_order(const struct cell *x, const struct cell *y)
     return d ? d : strcmp(x[KIND].s, y[KIND].s);
 }
 
+struct cp_args {
+    bool by_ring_step;
+};
+
+static const struct opt opts[] = {
+    {OPT_FLAG, "ring-steps", offsetof(struct cp_args, by_ring_step), "rows for each step of a ring: attention, exchange, bubble"},
+    {0},
+};
+
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
 {
-    (void)args;
+    const struct cp_args *o = args;
     struct arena a = {0};
-    struct look x = {.t = t, .f = &t->files[0]};
+    struct look x = {.t = t, .f = &t->files[0], .by_ring_step = o && o->by_ring_step};
     intern_init(&x.kinds);
     look_file(&x, &a, out);
     cpwalk_free(&x.walk);
@@ -295,6 +370,7 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     groups_free(&x.instances);
     free(x.v);
     free(x.extent);
+    free(x.ring);
     intern_free(&x.kinds);
     arena_free(&a);
     return x.any || fail(e, ERR_UNDECIDED, "%s: no layers, micro-batches or batch marks in this trace (layer#N, microbatch#N, %s)", t->files[0].name,
@@ -304,11 +380,16 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
 const struct table_desc table_cp = {
     .name = "cp",
     .title = "Context parallelism by layer, micro-batch and phase",
-    .what = "Device work by the ranges it was launched in: microbatch#N, forward, recompute or backward, layer#N; several steps add up. Kinds: "
-            "compute; halo, state, swap (collectives of conv_halo, state_exchange and the layout changes), ring (send and receive elsewhere), "
-            "other collectives by their operation; pack (kernels of the layout changes), route (all device work of thd_route), copy; bubble: "
-            "the device idle between the layer's first and last row; batch: the micro-batch itself, host time, from cpscope.batch marks; cache "
-            "NAME: use of a cache, from cpscope.cache marks. Balanced ranks have equal compute time where expected_work is equal.",
+    .what =
+        "Device work by the ranges it was launched in: microbatch#N, forward, recompute or backward, layer#N; several steps add up. Kinds: "
+        "compute; halo, state, swap (collectives of conv_halo, state_exchange and the layout changes), ring (send and receive elsewhere), "
+        "other collectives by their operation; pack (kernels of the layout changes), route (all device work of thd_route), copy; bubble: "
+        "the device idle between the layer's first and last row; batch: the micro-batch itself, host time, from cpscope.batch marks; cache "
+        "NAME: use of a cache, from cpscope.cache marks. With --ring-steps also, for each step K of a ring and summed over passes: ring#K attention "
+        "(its kernels), ring#K exchange (sends and receives that began in it), ring#K bubble (from its first attention kernel to that of the "
+        "next step, the last to the end of the ring's rows: the time in which the device computes nothing). A kernel's step is told by the "
+        "exchanges before it where the two never overlap, else by its turn where each of the group's ranks has equally many kernels; a pass "
+        "in which neither holds has no such rows. Balanced ranks have equal compute time where expected_work is equal.",
     .columns =
         (const struct column[]){
             {"rank", UNIT_ID, .what = "rank of the host thread"},
@@ -327,6 +408,8 @@ const struct table_desc table_cp = {
             {0},
         },
     .worst = "time_ns",
+    .opts = opts,
+    .args_size = sizeof(struct cp_args),
     .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
     .fill = fill,
     .joins = true,

@@ -15,7 +15,7 @@ static size_t row_of(const struct table *s, int64_t microbatch, int64_t layer, c
     return 0;
 }
 
-static void launched_comm(struct maker *m, const char *function, int64_t call, int64_t start, int64_t end)
+static void launched_comm_of(struct maker *m, const char *function, int size, int64_t call, int64_t start, int64_t end)
 {
     int64_t corr = 5000 + (int64_t)m->d.n;
     make_call(m, "ncclLaunch", 1, call, call + 1, corr);
@@ -28,10 +28,15 @@ static void launched_comm(struct maker *m, const char *function, int64_t call, i
     ev.detail = tracedata_comm_row(&m->d, (struct ev_comm){.communicator = intern_id(&m->d.strings, "cp"),
                                                            .function = intern_id(&m->d.strings, function),
                                                            .peer = -1,
-                                                           .group_size = -1,
+                                                           .group_size = size,
                                                            .sequence = -1,
                                                            .message_bytes = -1});
     make_event(m, ev);
+}
+
+static void launched_comm(struct maker *m, const char *function, int64_t call, int64_t start, int64_t end)
+{
+    launched_comm_of(m, function, -1, call, start, end);
 }
 
 /* One layer at `at`: compute 10, halo 5, idle 5, compute 10; a state exchange of 4 beside it; layout change: kernel 3, 6. */
@@ -151,5 +156,115 @@ TEST(without_marks_there_is_no_answer)
     trace_close(&t);
 }
 
+/* ---- rings ---- */
+
+static bool has_ring_step(const struct table *s, int step)
+{
+    char kind[32];
+    snprintf(kind, sizeof kind, "ring#%d bubble", step);
+    for (size_t i = 0; i < s->nrows; i++)
+        if (strcmp(text_of(s, i, "kind"), kind) == 0)
+            return true;
+    return false;
+}
+
+static void assert_ring_step(const struct table *s, int step, int64_t attention, int64_t exchange, int64_t bubble)
+{
+    static const char *const parts[] = {"attention", "exchange", "bubble"};
+    const int64_t ns[] = {attention, exchange, bubble};
+    for (int i = 0; i < 3; i++) {
+        char kind[32];
+        snprintf(kind, sizeof kind, "ring#%d %s", step, parts[i]);
+        if (ns[i] >= 0)
+            assert_int_equal(cell_of(s, row_of(s, -1, 0, "forward", kind), "time_ns"), ns[i]);
+    }
+}
+
+static void ring_layer(struct maker *m, int64_t until)
+{
+    make_push(m, "forward", 1, 0, until);
+    make_push(m, "layer#0", 1, 0, until);
+}
+
+static const bool by_ring_step = true; /* the whole of the table's options */
+
+/*  stream |gemm|# 0 #|= 0 =|# 1 #|merge|= 1 =|= 1 =|..|# 2 #|merge|  other |      all in one stream */
+TEST(a_serial_ring_by_its_order)
+{
+    struct maker m = maker("serial");
+    struct trace t;
+    struct table s;
+    ring_layer(&m, 1000);
+    make_launched(&m, "gemm", 1, 1, 1, 10, 30);
+    make_launched(&m, "attention_fwd", 1, 1, 2, 30, 50);
+    launched_comm(&m, "send_recv", 3, 50, 57);
+    make_launched(&m, "attention_fwd", 1, 1, 4, 58, 78);
+    make_launched(&m, "attention_merge", 1, 1, 5, 78, 80);
+    launched_comm(&m, "send", 6, 81, 90);
+    launched_comm(&m, "recv", 7, 83, 91);
+    make_launched(&m, "attention_fwd", 1, 1, 8, 95, 115);
+    make_launched(&m, "attention_merge", 1, 1, 9, 115, 118);
+    make_launched(&m, "gemm", 1, 1, 10, 118, 200);
+    make_open(&m, &all_rows, &t);
+    make_table(&t, "cp", &by_ring_step, &s);
+    assert_ring_step(&s, 0, 20, 7, 8);      /* 30 to 58, 20 of it compute */
+    assert_ring_step(&s, 1, 22, 9 + 8, 15); /* 58 to 95, 22 of it compute */
+    assert_ring_step(&s, 2, 23, -1, 0);     /* 95 to 118 */
+    assert_false(has_ring_step(&s, 3));
+    table_free(&s);
+    make_table(&t, "cp", NULL, &s);
+    assert_false(has_ring_step(&s, 0)); /* only when asked for */
+    table_free(&s);
+    trace_close(&t);
+}
+
+/*  attention |#### 0 ####|..|## 1 ##|## 2 ##|      the second exchange is over before step 1 begins: it is the turn
+ *  exchange  |== 0 ======|=1=|                       that tells, two kernels a step */
+static void make_overlapping(struct maker *m, int ranks)
+{
+    ring_layer(m, 1000);
+    launched_comm_of(m, "send_recv", ranks, 1, 95, 148);
+    make_launched(m, "flash_fwd", 1, 1, 2, 100, 120);
+    make_launched(m, "flash_fwd_merge", 1, 1, 3, 120, 140);
+    launched_comm_of(m, "send_recv", ranks, 4, 148, 155);
+    make_launched(m, "flash_fwd", 1, 1, 5, 150, 160);
+    make_launched(m, "flash_fwd_merge", 1, 1, 6, 160, 170);
+    make_launched(m, "flash_fwd", 1, 1, 7, 170, 180);
+    make_launched(m, "flash_fwd_merge", 1, 1, 8, 181, 190);
+}
+
+TEST(an_overlapping_ring_by_turns)
+{
+    struct maker m = maker("turns");
+    struct trace t;
+    struct table s;
+    make_overlapping(&m, 3);
+    make_open(&m, &all_rows, &t);
+    make_table(&t, "cp", &by_ring_step, &s);
+    assert_ring_step(&s, 0, 40, 53 + 7, 10);
+    assert_ring_step(&s, 1, 20, -1, 0);
+    assert_ring_step(&s, 2, 19, -1, 1);
+    table_free(&s);
+    trace_close(&t);
+}
+
+TEST(a_ring_that_does_not_come_out_even_is_not_told)
+{
+    static const int sizes[] = {4, -1};
+    for (size_t i = 0; i < 2; i++) {
+        struct maker m = maker("uneven");
+        struct trace t;
+        struct table s;
+        make_overlapping(&m, sizes[i]);
+        make_open(&m, &all_rows, &t);
+        make_table(&t, "cp", &by_ring_step, &s);
+        assert_false(has_ring_step(&s, 0));
+        assert_int_equal(cell_of(&s, row_of(&s, -1, 0, "forward", "ring"), "calls"), 2);
+        table_free(&s);
+        trace_close(&t);
+    }
+}
+
 UNIT_MAIN(UNIT(device_work_goes_to_its_layer_phase_and_kind), UNIT(marks_tell_work_padding_and_caches), UNIT(other_exchanges_go_by_operation),
-          UNIT(without_marks_there_is_no_answer))
+          UNIT(without_marks_there_is_no_answer), UNIT(a_serial_ring_by_its_order), UNIT(an_overlapping_ring_by_turns),
+          UNIT(a_ring_that_does_not_come_out_even_is_not_told))
