@@ -3,11 +3,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char head[] = "cpscope baseline 1";
+static const char head[] = "cpscope baseline ", version[] = "1";
 
 static void write_key(const char *s, FILE *out)
 {
@@ -54,7 +55,7 @@ static void write_rule(const struct baseline_rule *r, FILE *out)
 
 void baseline_write(const struct baseline *b, FILE *out)
 {
-    fprintf(out, "%s\n# Written by cpscope gate --update-baseline. Counts are totals over ranks; they are compared per unit.\n", head);
+    fprintf(out, "%s%s\n# Written by cpscope gate --update-baseline. Counts are totals over ranks; they are compared per unit.\n", head, version);
     for (size_t i = 0; i < b->facts.n; i++) {
         fprintf(out, "fact %s ", b->facts.v[i].key);
         write_key(b->facts.v[i].value, out);
@@ -131,6 +132,8 @@ static bool read_value(struct reading *r, char *text)
     }
     char *end;
     struct measured_key k = {.value = strtod(text, &end), .ns = -1};
+    if (!isfinite(k.value))
+        return damaged(r, "not a number");
     if (end != text && *end == '/')
         k.largest = strtoll(end + 1, &end, 10);
     if (end == text || (*end && *end != ' ') || k.largest < 0)
@@ -179,10 +182,13 @@ bool baseline_read(const char *path, struct baseline *b, struct err *e)
     size_t cap = 0;
     if (!f)
         return fail(e, ERR_FAIL, "%s: cannot open: %s", path, strerror(errno));
-    ssize_t n = getline(&line, &cap, f); /* the head, which baseline_is() has seen */
-    bool ok = n > 0;
-    while (ok && (n = getline(&line, &cap, f)) > 0) {
-        line[n - (line[n - 1] == '\n')] = '\0';
+    bool ok = getline(&line, &cap, f) > 0; /* the head, which baseline_is() has seen */
+    if (ok) {
+        line[strcspn(line, "\r\n")] = '\0';
+        ok = strcmp(line + sizeof head - 1, version) == 0 || damaged(&r, "another version than this cpscope reads");
+    }
+    while (ok && getline(&line, &cap, f) > 0) {
+        line[strcspn(line, "\r\n")] = '\0'; /* a checkout may have put \r before \n */
         r.line++;
         ok = read_line(&r, line);
     }

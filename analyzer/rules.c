@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,7 +248,7 @@ static bool number(struct scan *s, double *v)
 {
     char *end;
     *v = strtod(s->word, &end);
-    bool ok = end != s->word && !*end && isdigit((unsigned char)s->word[0]);
+    bool ok = end != s->word && !*end && isdigit((unsigned char)s->word[0]) && isfinite(*v);
     return ok || fail(s->e, ERR_USAGE, "%s:%d: %s: a number is wanted here", s->file, s->line, *s->word ? s->word : "(nothing)");
 }
 
@@ -418,6 +419,8 @@ bool rules_read(const char *path, struct rules *r, struct err *e)
     ssize_t n = getdelim(&text, &cap, '\0', f);
     bool ok = !ferror(f) || fail(e, ERR_FAIL, "%s: cannot read: %s", path, strerror(errno));
     fclose(f);
+    if (ok && n > 0 && strlen(text) != (size_t)n) /* the delimiter itself was met: what stands behind it is not read */
+        ok = fail(e, ERR_USAGE, "%s: a NUL byte in the text: not a rules file", path);
     const char *base = strrchr(path, '/');
     ok = ok && rules_parse(base ? base + 1 : path, n > 0 ? text : "", r, e);
     free(text);

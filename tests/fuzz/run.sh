@@ -19,6 +19,8 @@ seeds() {
     mkdir -p "$1"
     case $2 in
     tracefile) "$build/seed" "$1" ;;
+    rules) cp reports/*.rules tests/data/*.rules "$1" ;;
+    baseline) cp tests/data/formats/*.baseline "$1" ;;
     *) for f in tests/data/import_"$2"/*; do
             case $f in
             *.sql) { echo "PRAGMA page_size = 512;"; cat "$f"; } | sqlite3 "$1/$(basename "$f" .sql).db" ;;

@@ -52,6 +52,22 @@ static const struct {
     {"\nsyncs.count sum <= 1\nsyncs.cnt sum <= 1", "t:3: cnt"},
     {"allow\nsyncs.count sum <= 1", "allow is followed"},
     {"allow (\nsyncs.count sum <= 1", "t:1: pattern ("},
+    {"syncs.count sum <= 1e400", "should have ended here"},
+    {"syncs.count sum <= 0x10", "should have ended here"},
+    {"syncs.count sum <= inf", "inf: a number is wanted here"},
+    {"syncs.count sum <= 1.2.3", "1.2.3: a number is wanted here"},
+    {"syncs.count sum <= baseline * nan", "nan: a number is wanted here"},
+    {"syncs.count sum <= baseline * 2 + 1", "+: the rule should have ended here"},
+    {"syncs.count sum <= baseline + 1 * 2 GB", "GB: the rule should have ended here"},
+    {"syncs.count.x sum <= 1", "syncs.count: no such table"},
+    {".count sum <= 1", "no such table"},
+    {"syncs. sum <= 1", "no such column"},
+    {"summary.overlap_n sum <= 1 ms", "did you mean overlap_ns?"},
+    {"idle.idle_ms per cause <= 1 ms", "did you mean idle_ns?"},
+    {"comm.waits_ns sum <= 1 ms", "did you mean wait_ns?"},
+    {"steps.duration_ns median <= baseline * 1.05", NULL},
+    {"idle.idle_ns per cause <= 20 ms", NULL},
+    {"ranges.gpu_ns where path ~ \"^step/forward\" max <= 2 s", NULL},
 };
 
 TEST(rules_are_read_or_refused_with_a_reason)
