@@ -4,6 +4,7 @@
  *   CUDA_INJECTION64_PATH -> InitializeInjection          all with CPSCOPE_OUT set, else nothing happens
  *   NVTX_INJECTION64_PATH -> InitializeInjectionNvtx2
  */
+#include "collector/cupti.h"
 #include "collector/nvtx.h"
 #include "collector/options.h"
 #include "collector/recorder.h"
@@ -89,6 +90,8 @@ DOOR InitializeInjectionNvtx2(nvtx_export_fn *table_of);
 DOOR InitializeInjection(void)
 {
     pthread_once(&once, start);
+    if (recorder)
+        cupti_attach(recorder);
     return 1;
 }
 
