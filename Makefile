@@ -39,7 +39,7 @@ src_kernels   := $(filter-out kernels/bench.c,$(call sources,kernels $(kfolders)
 src_collector := $(filter-out $(if $(nvtx),,collector/source_nvtx.c),$(call sources,collector))
 gen_analyzer  := cmds importers table_descs exporters
 gen_reports   := renderers assets
-gen_kernels   := modes bench_cmds device_backends comm_backends vector_forms machines
+gen_kernels   := modes bench_cmds device_backends comm_backends vector_forms machines configs
 gen_collector := event_sources
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -93,12 +93,15 @@ $(BUILD)/gen/assets.c: $(assets) Makefile FORCE
 	@mkdir -p $(@D); { echo '#include "reports/asset.h"'; $(foreach f,$(assets),$(call cstring,$(call asym,$(f)),$(f));) \
 	  echo 'const struct asset assets[] = {'; $(foreach f,$(assets),echo '{"$(notdir $(f))", $(call asym,$(f))},';) echo '{0}};'; } > $@.new; $(if_new)
 
-# kernels/machines/NAME -> the machines that cpbench carries
-machines := $(sort $(wildcard kernels/machines/*))
-msym      = machine_$(subst -,_,$(subst .,_,$(notdir $(1))))
-$(BUILD)/gen/machines.c: $(machines) Makefile FORCE
-	@mkdir -p $(@D); { echo '#include "kernels/device/machine.h"'; $(foreach f,$(machines),$(call cstring,$(call msym,$(f)),$(f));) \
-	  echo 'const struct machine_file machine_files[] = {'; $(foreach f,$(machines),echo '{"$(notdir $(f))", $(call msym,$(f))},';) echo '{0}};'; } > $@.new; $(if_new)
+# kernels/machines/NAME -> machine_files[], kernels/configs/NAME -> config_files[]: texts that cpbench carries
+define texts_rule
+$(BUILD)/gen/$(1).c: $$(wildcard kernels/$(1)/*) Makefile FORCE
+	@mkdir -p $$(@D); { echo '#include "schemas/keyvalue.h"'; $$(foreach f,$$(sort $$(wildcard kernels/$(1)/*)),$$(call cstring,$(2)_text_$$(subst -,_,$$(subst .,_,$$(notdir $$(f)))),$$(f));) \
+	  echo 'extern const struct keyvalue_text $(2)_files[];'; echo 'const struct keyvalue_text $(2)_files[] = {'; \
+	  $$(foreach f,$$(sort $$(wildcard kernels/$(1)/*)),echo '{"$$(notdir $$(f))", $(2)_text_$$(subst -,_,$$(subst .,_,$$(notdir $$(f))))},';) echo '{0}};'; } > $$@.new; $$(if_new)
+endef
+$(eval $(call texts_rule,machines,machine))
+$(eval $(call texts_rule,configs,config))
 
 # ---- compile ----
 # Links depend on the list of sources and objects on the flags, so that a new or deleted file or flag rebuilds what it must.
@@ -113,7 +116,6 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/gen/flags
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/gen/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
-$(BUILD)/obj/collector/%.o: CFLAGS += -fno-omit-frame-pointer # stacks start in there
 $(BUILD)/obj/collector/%.o: CFLAGS += -fno-omit-frame-pointer # stacks start in there
 $(BUILD)/obj/tests/%.o: CPPFLAGS += -Itests -DTEST_DATA='"$(CURDIR)/tests/data"' -DTEST_ROOT='"$(CURDIR)"' -DTEST_BUILD='"$(abspath $(BUILD))"'
 $(BUILD)/obj/tests/%.o: CFLAGS += -Wno-missing-prototypes
@@ -219,6 +221,12 @@ units := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit
 $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(foreach l,analyzer reports kernels collector schemas,$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(analyzer_libs) $(kernels_libs) $(base_libs)
+# Those of kernels on CUDA run them on the stand-in, in this program; it is plain in every build.
+cuda_standin := $(call obj_of,$(standin)/obj,$(cu_tables)) $(standin)/obj/cuda_tables.o $(obj_fake)
+$(BUILD)/obj/tests/unit/test_cuda_%.o: CPPFLAGS += -Itests/fake/cuda
+$(BUILD)/tests/test_cuda_%: $(BUILD)/obj/tests/unit/test_cuda_%.o $(cuda_standin) $(foreach l,kernels schemas,$(call lib,$(l)))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(kernels_libs) $(base_libs)
 tests: all $(units) $(if $(standin_ok),$(standin)/bin/cpbench)
 tests-threads: all $(patsubst %,$(BUILD)/tests/%,$(shell cat tests/threads)) # those that a thread sanitizer has something to see in
 check: $(if $(NODEPS),,deps) tests
