@@ -10,21 +10,26 @@ extern const struct cmd cmd_help;
 
 enum { MOST_TOPICS = 128, WIDTH = 100 };
 
-static const char rules_text[] = "Rules of 'cpscope gate' and 'check': one a line, '#' starts a comment; the first line may say 'rules 1'.\n"
-                                 "\n"
-                                 "  TABLE.COLUMN [where COLUMN ~ \"RE\"] [in range ~ \"RE\"] AGGREGATE OPERATOR LIMIT   # why\n"
-                                 "  allow RE   # why\n"
-                                 "\n"
-                                 "  AGGREGATE  min, max, sum, median over the rows, or 'per KEY': every row by itself, told apart by column KEY\n"
-                                 "  OPERATOR   <=  >=  ==  <  >\n"
-                                 "  LIMIT      VALUE [UNIT], or baseline [+ N] [* X]; units ns us ms s, %, B KB MB GB\n"
-                                 "\n"
-                                 "'syncs' is the wait ledger and 'op_syncs' the op ledger of the table syncs; every other table has its own name.\n"
-                                 "Any fail gives exit status 1; else any rule that cannot be judged gives 4; else 0.\n"
-                                 "\n"
-                                 "  syncs.count per site <= baseline + 0         # no new host-device sync\n"
-                                 "  summary.busy_pct min >= 80 %\n"
-                                 "  kernels.total_ns where name ~ \"^gemm\" sum <= baseline * 1.05\n";
+static const char rules_text[] =
+    "Rules of 'cpscope gate' and 'check': one a line, '#' starts a comment; the first line may say 'rules 1'.\n"
+    "\n"
+    "  TABLE.COLUMN [where COLUMN ~ \"RE\"] [in range ~ \"RE\"] AGGREGATE OPERATOR LIMIT   # why\n"
+    "  allow RE   # why\n"
+    "\n"
+    "  AGGREGATE  min, max, sum, median over the rows, or 'per KEY': every row by itself, told apart by column KEY\n"
+    "  OPERATOR   <=  >=  ==  <  >\n"
+    "  LIMIT      VALUE [UNIT], or baseline [+ N] [* X]; units ns us ms s, %, B KB MB GB\n"
+    "  RE         POSIX extended, unanchored, in double quotes (\\\" and \\\\ inside); that of allow is the rest of the line\n"
+    "  in range   only what lies in ranges whose name matches\n"
+    "\n"
+    "'syncs' is the wait ledger and 'op_syncs' the op ledger of the table syncs; every other table has its own name.\n"
+    "Any fail gives exit status 1; else any rule that cannot be judged gives 4; else 0.\n"
+    "Counts are held against the baseline by rate (a step, a micro-batch, a sequence); times need three runs a side to fail.\n"
+    "Exempt are sites that an allow line matches, source lines with 'gpu-sync-ok: reason', ranges named cpscope.allow_sync.\n"
+    "\n"
+    "  syncs.count per site <= baseline + 0         # no new host-device sync\n"
+    "  summary.busy_pct min >= 80 %\n"
+    "  kernels.total_ns where name ~ \"^gemm\" sum <= baseline * 1.05\n";
 
 static void wrap(const char *text)
 {

@@ -51,6 +51,7 @@ struct fold {
     double *values; /* of the rows kept, in their order */
     const struct cell **rows;
     size_t n;
+    bool absent; /* a row it speaks of does not have the value */
 };
 
 static void keep_rows(struct fold *f)
@@ -61,9 +62,9 @@ static void keep_rows(struct fold *f)
     for (size_t i = 0; i < f->t->nrows; i++) {
         const struct cell *row = table_at(f->t, i);
         const char *w = r->where_column >= 0 ? text_of(row[r->where_column], f->t->columns[r->where_column].unit, f->a) : NULL;
-        enum cell_kind kind = row[r->column].kind;
-        if ((w && regexec(&r->where, w, 0, NULL, 0) != 0) || (kind != CELL_INT && kind != CELL_REAL))
+        if (w && regexec(&r->where, w, 0, NULL, 0) != 0)
             continue;
+        f->absent |= row[r->column].kind == CELL_ABSENT;
         f->rows[f->n] = row;
         f->values[f->n++] = number_of(row[r->column]);
     }
@@ -131,6 +132,11 @@ static void add_largest(const struct rule *r, const struct trace *t, struct aren
 static void fold(struct fold *f, struct measured *m)
 {
     m->v = arena_array(f->a, struct measured_key, f->n + 1);
+    if (f->absent) { /* what is not known is not 0 */
+        m->missing = arena_printf(f->a, "%s.%s: not in this trace for every row that the rule speaks of", f->r->table_name,
+                                  f->r->table->columns[f->r->column].name);
+        return;
+    }
     if (f->r->agg == AGG_PER) {
         per_key(f, m);
         return;

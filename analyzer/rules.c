@@ -200,7 +200,10 @@ static bool take_subject(struct scan *s, struct rule *r)
     if (!r->table)
         return unknown_table(s);
     memcpy(s->word, column, strlen(column) + 1);
-    return column_of(s, r->table, &r->column);
+    if (!column_of(s, r->table, &r->column))
+        return false;
+    return r->table->columns[r->column].unit != UNIT_TEXT ||
+           fail(s->e, ERR_USAGE, "%s:%d: %s: a column of text, there is nothing to measure", s->file, s->line, s->word);
 }
 
 static bool take_where(struct scan *s, struct rule *r)
