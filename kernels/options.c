@@ -229,6 +229,11 @@ static void read_numbers(const struct run_options *o, struct run_config *c)
     s->dv_attn = o->dv_attn;
     s->ulysses = o->ulysses;
     s->window = o->window;
+    s->rotary = o->rotary;
+    s->attn_gate = o->attn_gate;
+    c->vocab = o->vocab;
+    c->ffn = o->ffn;
+    c->one_batch = o->one_batch;
     s->layers = o->layers;
     s->microbatches = o->microbatches;
     c->steps = o->steps;
@@ -301,6 +306,17 @@ static bool check_attention(const struct run_options *o, struct err *e)
     return true;
 }
 
+/* What a trainable model has besides: rotary dims, columns of the MLP. */
+static bool check_net(const struct run_options *o, struct err *e)
+{
+    if (o->rotary % 2 || o->rotary < 0 || o->rotary > o->dqk)
+        return fail(e, ERR_USAGE, "--rotary %" PRId64 ": want an even number up to --dqk %" PRId64, o->rotary, o->dqk);
+    if (o->ffn % o->tp)
+        return fail(e, ERR_USAGE, "--ffn %" PRId64 " is not divisible by --tp %" PRId64 ": every rank of a TP group takes its share of the columns",
+                    o->ffn, o->tp);
+    return true;
+}
+
 static bool split_heads(const struct run_options *o, struct run_config *c, struct err *e)
 {
     c->whole = c->shape;
@@ -328,7 +344,7 @@ bool run_config_of(const struct run_options *o, struct run_config *config, struc
     if (!o->mode)
         return fail(e, ERR_USAGE, "--mode is missing (cpbench list shows all)");
     config->mode = mode_find(o->mode, e);
-    if (!config->mode || !check_ranges(o, e) || !check_attention(o, e) || !read_places(o, config, e) || !read_words(o, config, e))
+    if (!config->mode || !check_ranges(o, e) || !check_attention(o, e) || !check_net(o, e) || !read_places(o, config, e) || !read_words(o, config, e))
         return false;
     if (*config->machine.name && !strcmp(o->host_cost, "framework"))
         config->host_cost_ns = llround(config->machine.framework_op_ns);

@@ -14,8 +14,11 @@ struct run_options {
     double dropout;
     int64_t cp, tp, layers, microbatches, steps, warmup, repeat, tokens, hidden, kheads, vheads, dk, dv, conv, seed;
     int64_t qheads, kvheads, dqk, dv_attn, ulysses, window;
+    int64_t vocab, ffn, rotary; /* of trainable models only: bench_train.c has their rows */
+    bool attn_gate, one_batch;
 };
 
+extern const struct keyvalue_text config_files[]; /* models of `cpbench train`: those of kernels/configs */
 extern const struct run_options run_options_default;
 extern const struct opt run_option_rows[];
 

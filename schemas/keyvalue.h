@@ -13,6 +13,11 @@ struct keyvalue {
     const char *section, *key, *value; /* trimmed, writable copies that live for the call; a `[section]` line has key NULL */
 };
 
+/* Files that a program carries: their names and texts, a list that ends with a NULL name. */
+struct keyvalue_text {
+    const char *name, *text;
+};
+
 /* Calls `take` for each line that says something, until one returns false. ERR_USAGE with file:line when a line is neither. */
 bool keyvalue_each(const char *text, const char *from, bool (*take)(void *ctx, const struct keyvalue *kv, struct err *e), void *ctx, struct err *e);
 /* The whole file, malloc'ed; up to 1 MB. NULL: ERR_FAIL. */

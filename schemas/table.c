@@ -187,10 +187,14 @@ static void csv_field(const char *s, FILE *out)
 
 void table_csv(const struct table *t, FILE *out)
 {
+    table_csv_rows(t, out, true);
+}
+
+void table_csv_rows(const struct table *t, FILE *out, bool header)
+{
     char buf[64];
-    for (size_t i = 0; i < t->ncolumns; i++)
-        fprintf(out, "%s%s", i ? "," : "", t->columns[i].name);
-    putc('\n', out);
+    for (size_t i = 0; header && i < t->ncolumns; i++)
+        fprintf(out, "%s%s%s", i ? "," : "", t->columns[i].name, i + 1 == t->ncolumns ? "\n" : "");
     for (size_t r = 0; r < t->nrows; r++) {
         for (size_t i = 0; i < t->ncolumns; i++) {
             if (i)

@@ -70,5 +70,6 @@ void table_cut(struct table *t, size_t nrows);                                  
 
 /* RFC 4180 (but \n line ends), header row first. */
 void table_csv(const struct table *t, FILE *out);
+void table_csv_rows(const struct table *t, FILE *out, bool header); /* for tables that are written as they grow */
 /* One cell as csv text without quoting, "" when absent; buf is large enough for any number. */
 const char *cell_csv(struct cell c, enum unit u, char buf[64]);

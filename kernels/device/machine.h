@@ -9,6 +9,7 @@
  */
 #pragma once
 #include "schemas/err.h"
+#include "schemas/keyvalue.h"
 
 #include <stdint.h>
 
@@ -42,7 +43,4 @@ double *machine_constant(struct machine *m, const char *name);
 char *machine_text(const struct machine *m);
 
 /* Machines that the program carries: name and text of each file under kernels/machines; ends with a NULL name. */
-struct machine_file {
-    const char *name, *text;
-};
-extern const struct machine_file machine_files[];
+extern const struct keyvalue_text machine_files[];
