@@ -2,6 +2,7 @@
  *
  * The files are not part of this repository; where they lie beside it they are used.
  */
+#include "cell_rules.h"
 #include "trace_maker.h"
 
 #include <glob.h>
@@ -26,20 +27,6 @@ static void check_overlap(const struct table *summary, const struct table *overl
     for (size_t i = 0; i < summary->nrows; i++)
         for (size_t k = 0; k < 3; k++)
             assert_int_equal(cell_of(summary, i, columns[k]), cell_of(overlap, i, columns[k]));
-}
-
-/* No share above 100 or below 0, no negative time (but a clock's offset), nothing that is not a number. */
-static void check_cells(const struct table *t)
-{
-    for (size_t r = 0; r < t->nrows; r++)
-        for (size_t c = 0; c < t->ncolumns; c++) {
-            struct cell x = table_at(t, r)[c];
-            double v = x.kind == CELL_REAL ? x.r : x.kind == CELL_INT ? (double)x.i : 0;
-            enum unit u = t->columns[c].unit;
-            bool may_be_negative = strcmp(t->columns[c].name, "offset_ns") == 0 || strcmp(t->columns[c].name, "dilation_pct") == 0;
-            if (v != v || (v < 0 && !may_be_negative) || (u == UNIT_PERCENT && v > 100 && !may_be_negative))
-                fail_msg("%s.%s of row %zu: %g", t->name, t->columns[c].name, r, v);
-        }
 }
 
 static void check_others(const struct trace *t)
