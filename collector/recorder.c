@@ -246,6 +246,11 @@ void recorder_add_degraded(struct recorder *r, const char *reason)
     recorder_say(reason);
 }
 
+int64_t recorder_epoch(const struct recorder *r)
+{
+    return r->t0;
+}
+
 void recorder_degraded(struct recorder *r, const char *reason)
 {
     int saved = errno;
