@@ -171,11 +171,11 @@ static bool parse_line(struct patterns *p, char *line, const char *path, int num
     return true;
 }
 
-struct patterns *patterns_open(const char *path, struct err *e)
+struct patterns *patterns_open(const char *path, const char *text, struct err *e)
 {
-    if (!path)
+    if (!path || (text && !*text))
         return NULL;
-    FILE *f = fopen(path, "re");
+    FILE *f = text ? fmemopen((void *)text, strlen(text), "r") : fopen(path, "re");
     if (!f) {
         fail(e, ERR_USAGE, "--patterns %s: cannot open", path);
         return NULL;

@@ -25,7 +25,8 @@ enum kclass {
 };
 const char *kclass_name(enum kclass c);
 
-struct patterns;                                                   /* the rules of one --patterns file */
-struct patterns *patterns_open(const char *path, struct err *e);   /* path NULL: none, not a failure; ERR_USAGE with file:line */
+struct patterns; /* the rules of one --patterns file */
+/* path NULL: none, not a failure; text: what the file holds, NULL: it is read. ERR_USAGE with file:line. */
+struct patterns *patterns_open(const char *path, const char *text, struct err *e);
 void patterns_close(struct patterns *p);                           /* NULL is fine */
 enum kclass kclass_of(const struct patterns *p, const char *name); /* p NULL: built-in rules only; never KCLASS_NONE */

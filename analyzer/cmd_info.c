@@ -2,6 +2,8 @@
 #include "analyzer/cmd.h"
 #include "analyzer/import.h"
 #include "analyzer/output.h"
+#include "analyzer/part.h"
+#include "analyzer/part_info.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@ struct args {
 };
 
 static const struct opt opts[] = {
-    {OPT_ARG, "FILE", offsetof(struct args, file), "a recording or a foreign trace"},
+    {OPT_ARG, "FILE", offsetof(struct args, file), "a recording, a foreign trace or a part"},
     {0},
 };
 
@@ -162,11 +164,11 @@ static bool show(const struct args *args, const struct output_opts *oo, struct e
     struct table t;
     tracedata_init(&d);
     table_init(&t, "info", "What the trace says of itself", columns);
-    bool ok = output_spares(oo->path, args->file, e) && import_open(args->file, oo->quiet, &d, e);
-    if (ok) {
+    bool part = part_is(args->file),
+         ok = output_spares(oo->path, args->file, e) && (part ? part_info(args->file, &t, e) : import_open(args->file, oo->quiet, &d, e));
+    if (ok && !part)
         say_all(&d, &t);
-        ok = output_table(&t, NULL, oo, e);
-    }
+    ok = ok && output_table(&t, NULL, oo, e);
     table_free(&t);
     tracedata_free(&d);
     return ok;

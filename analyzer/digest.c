@@ -10,12 +10,13 @@ static bool restricted(const struct trace_opts *o)
 }
 
 /* Waiting in what is shown hangs on what is not: the calls of other ranks, devices and times are known all the same. */
-static void take_calls(const struct trace *t, struct calls *k)
+void digest_calls(const struct trace *t, struct calls *k)
 {
     struct trace_opts o = TRACE_OPTS_NONE;
     struct trace all;
     struct err none = {0};
     o.patterns = t->opts.patterns;
+    o.patterns_text = t->opts.patterns_text;
     o.one_of_many = true;
     bool more = restricted(&t->opts) && trace_again(t, &o, &all, &none);
     calls_file(t, more ? &all : NULL, k);
@@ -29,7 +30,7 @@ void digest_make(const struct table_desc *d, const struct trace *t, const void *
     table_init(&g->rows, d->name, d->title, d->columns);
     calls_init(&g->calls);
     if (d->joins)
-        take_calls(t, &g->calls);
+        digest_calls(t, &g->calls);
     with.calls = &g->calls;
     if (!d->fill(&with, args, &g->rows, &g->err))
         table_cut(&g->rows, 0);

@@ -1,5 +1,6 @@
 /* import.c - which importer takes a file, and what is said about what it could not take. */
 #include "analyzer/import.h"
+#include "analyzer/part.h"
 #include "analyzer/progress.h"
 #include "schemas/tracefile.h"
 
@@ -92,6 +93,10 @@ bool import_file(const char *path, bool quiet, struct tracedata *d, struct err *
 
 bool import_open_part(const char *path, unsigned spared, int threads, struct tracedata *d, bool *foreign, struct err *e)
 {
+    char part[4096];
+    int64_t id;
+    if (part_holds(path, part, &id))
+        return part_rows(path, d, e);
     if (!input_is_file(path, e))
         return false;
     *foreign = !tracefile_is(path);

@@ -1,6 +1,7 @@
 /* paths.c - folders and archives as the traces in them. */
 #include "analyzer/paths.h"
 #include "analyzer/import.h"
+#include "analyzer/part.h"
 #include "analyzer/tarfile.h"
 #include "schemas/tracefile.h"
 
@@ -41,7 +42,7 @@ static bool recognised(const char *path)
 {
     struct err none = {0};
     struct input in = {0};
-    bool yes = tracefile_is(path);
+    bool yes = tracefile_is(path) || part_is(path);
     if (!yes && input_open(&in, path, &none)) {
         for (size_t i = 0; !yes && importers[i]; i++)
             yes = importers[i]->sniff(&in) != SNIFF_NO;
@@ -94,6 +95,85 @@ static bool add_archive(struct paths *p, struct arena *a, const char *path, stru
     return ok && added(p, first, path, "archive; databases are to be unpacked first", e);
 }
 
+/* ---- parts ---- */
+
+struct member {
+    const char *path;
+    size_t folder, at; /* number of its folder in order of appearance; its own place */
+};
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int by_folder(const void *x, const void *y)
+{
+    const struct member *a = x, *b = y;
+    if (a->folder != b->folder)
+        return a->folder < b->folder ? -1 : 1;
+    int c = strcmp(name_of(a->path), name_of(b->path));
+    return c ? c : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Traces of parts stand in the order that they would have themselves: folder by folder, by name within one, whichever
+ * host reduced them. They keep the places that their parts have among the other paths. */
+struct members {
+    struct member *v;
+    size_t n, cap;
+    uint64_t *folders;
+    size_t nfolders, folders_cap;
+};
+
+static size_t folder_number(struct members *m, uint64_t folder)
+{
+    size_t i = 0;
+    while (i < m->nfolders && m->folders[i] != folder)
+        i++;
+    if (i == m->nfolders)
+        ARRAY_PUSH(m->folders, m->nfolders, m->folders_cap, folder);
+    return i;
+}
+
+static bool add_part(struct paths *p, struct members *m, struct arena *a, const char *path, struct err *e)
+{
+    struct part_entry *v;
+    size_t n;
+    bool ok = part_list(path, a, &v, &n, e);
+    for (size_t i = 0; ok && i < n; i++) {
+        ARRAY_PUSH(m->v, m->n, m->cap, ((struct member){v[i].path, folder_number(m, v[i].folder), p->n}));
+        ARRAY_PUSH(p->v, p->n, p->cap, v[i].path);
+    }
+    free(v);
+    return ok;
+}
+
+static bool expand_parts(struct paths *p, struct arena *a, struct err *e)
+{
+    struct paths out = {0};
+    struct members m = {0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->n; i++) {
+        if (part_is(p->v[i]))
+            ok = add_part(&out, &m, a, p->v[i], e);
+        else
+            ARRAY_PUSH(out.v, out.n, out.cap, p->v[i]);
+    }
+    size_t *place = arena_array(a, size_t, m.n + 1);
+    for (size_t i = 0; i < m.n; i++)
+        place[i] = m.v[i].at;
+    if (m.n)
+        qsort(m.v, m.n, sizeof *m.v, by_folder);
+    for (size_t i = 0; i < m.n; i++)
+        out.v[place[i]] = m.v[i].path;
+    free(m.v);
+    free(m.folders);
+    paths_free(p);
+    *p = out;
+    return ok;
+}
+
 bool paths_expand(struct paths *p, struct arena *a, const char *const *given, size_t n, struct err *e)
 {
     bool ok = true;
@@ -106,7 +186,7 @@ bool paths_expand(struct paths *p, struct arena *a, const char *const *given, si
         else if ((ok = input_is_file(given[i], e)))
             ARRAY_PUSH(p->v, p->n, p->cap, arena_strdup(a, given[i]));
     }
-    return ok;
+    return ok && expand_parts(p, a, e);
 }
 
 void paths_free(struct paths *p)

@@ -1,6 +1,7 @@
-/* paths.h - what a user names as traces, file by file: folders and archives become the traces in them.
+/* paths.h - what a user names as traces, file by file: folders, archives and parts become the traces in them.
  *
  *   run/                 -> run/rank0.json.gz  run/rank1.json.gz          what no importer knows is passed over
+ *   host1.part           -> host1.part/1/rank0.sqlite  ...                part.h
  *   run.tar.gz           -> run.tar.gz/rank0.json  ...                    input.h opens a member by such a path
  */
 #pragma once

@@ -1,6 +1,8 @@
 /* reduce.c - several files at a time, each to its digest; digests to the table. */
 #include "analyzer/reduce.h"
 #include "analyzer/import.h"
+#include "analyzer/part.h"
+#include "analyzer/part_digest.h"
 #include "analyzer/paths.h"
 #include "analyzer/progress.h"
 #include "analyzer/trace_build.h"
@@ -21,60 +23,83 @@ struct reducing {
     const struct table_desc *d;
     const struct trace_opts *o;
     const void *args;
+    const char *needs_rows; /* why results that a part holds do not do; NULL: they do */
+    bool reducible;         /* that is an option which a part can be made with */
     const struct paths *p;
     struct slot *slots;
+};
+
+/* A part without rows is asked for more than it holds. */
+static bool check_rows(const struct reducing *x, const char *path, struct err *e)
+{
+    char part[4096];
+    int64_t id;
+    if (!part_holds(path, part, &id) || part_has_rows(part))
+        return true;
+    return fail(e, ERR_UNDECIDED, "%s: keeps no rows, which %s needs: reduce again %s", part, x->needs_rows ? x->needs_rows : x->d->name,
+                x->reducible ? "with it, or without --no-rows" : "without --no-rows");
+}
+
+static bool reduce_file(void *ctx, size_t i)
+{
+    struct reducing *x = ctx;
+    struct slot *s = &x->slots[i];
+    struct trace_opts o = *x->o;
+    struct trace t;
+    if (!x->needs_rows && part_digest(x->p->v[i], x->d, &s->g)) {
+        s->g.husk.opts = o;
+        return true;
+    }
+    o.one_of_many = true;
+    o.threads = 1;
+    if (!check_rows(x, x->p->v[i], &s->err) || !trace_open(&x->p->v[i], 1, &o, &t, &s->err))
+        return false;
+    digest_make(x->d, &t, x->args, &s->g);
+    s->foreign = t.files[0].foreign;
+    husk_take(&t, &s->g.husk);
+    return !s->g.err.kind || s->g.err.kind == ERR_UNDECIDED;
+}
+
+struct crew {
+    size_t n;
+    bool (*each)(void *ctx, size_t i);
+    void *ctx;
     atomic_size_t next;
     atomic_bool failed;
 };
 
-static void reduce_file(struct reducing *x, size_t i)
-{
-    struct slot *s = &x->slots[i];
-    struct trace_opts o = *x->o;
-    struct trace t;
-    o.one_of_many = true;
-    o.threads = 1;
-    if (!trace_open(&x->p->v[i], 1, &o, &t, &s->err)) {
-        atomic_store(&x->failed, true);
-        return;
-    }
-    digest_make(x->d, &t, x->args, &s->g);
-    if (s->g.err.kind && s->g.err.kind != ERR_UNDECIDED)
-        atomic_store(&x->failed, true);
-    s->foreign = t.files[0].foreign;
-    husk_take(&t, &s->g.husk);
-}
-
 /* Files are taken in order, so that those before the first failure are all looked at, whoever is faster. */
-static void reduce_next(struct reducing *x, bool shown)
+static void take_next(struct crew *c, bool shown)
 {
-    while (!atomic_load(&x->failed)) {
-        size_t i = atomic_fetch_add(&x->next, 1);
-        if (i >= x->p->n)
+    while (!atomic_load(&c->failed)) {
+        size_t i = atomic_fetch_add(&c->next, 1);
+        if (i >= c->n)
             break;
         if (shown)
-            progress_step("loading", (int64_t)i, (int64_t)x->p->n);
-        reduce_file(x, i);
+            progress_step("loading", (int64_t)i, (int64_t)c->n);
+        if (!c->each(c->ctx, i))
+            atomic_store(&c->failed, true);
     }
 }
 
 static void *helper(void *arg)
 {
     progress_mute();
-    reduce_next(arg, false);
+    take_next(arg, false);
     return NULL;
 }
 
-static void reduce_all(struct reducing *x)
+void for_files(size_t n, bool (*each)(void *ctx, size_t i), void *ctx)
 {
     enum { MOST = 64 };
+    struct crew c = {.n = n, .each = each, .ctx = ctx};
     pthread_t others[MOST];
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int n = 0;
-    while (n < MOST && n + 1 < cores && (size_t)n + 1 < x->p->n && pthread_create(&others[n], NULL, helper, x) == 0)
-        n++;
-    reduce_next(x, true);
-    for (int i = 0; i < n; i++)
+    int k = 0;
+    while (k < MOST && k + 1 < cores && (size_t)k + 1 < n && pthread_create(&others[k], NULL, helper, &c) == 0)
+        k++;
+    take_next(&c, true);
+    for (int i = 0; i < k; i++)
         pthread_join(others[i], NULL);
     progress_end();
 }
@@ -126,20 +151,53 @@ static bool join(struct reducing *x, struct table *out, struct trace *t, struct 
     return true;
 }
 
+static bool is_part(const char *path)
+{
+    char part[4096];
+    int64_t id;
+    return part_holds(path, part, &id);
+}
+
+/* What asks for more than the results that parts hold, in the words of a message; NULL: nothing. */
+static const char *needs_rows(const struct table_desc *d, const void *args, const char *more, struct arena *a)
+{
+    const char *text;
+    if (d->whole && d->whole(args))
+        return d->name;
+    for (const struct opt *k = d->opts; !more && args && k && k->type; k++) {
+        size_t size = k->type == OPT_FLAG ? sizeof(bool) : sizeof text;
+        text = NULL;
+        memcpy(&text, (const char *)args + k->offset, size);
+        more = text ? k->name : more;
+    }
+    return more ? arena_printf(a, "--%s", more) : NULL;
+}
+
+static bool all_rows(const struct reducing *x, struct err *e)
+{
+    for (size_t i = 0; i < x->p->n; i++)
+        if (!check_rows(x, x->p->v[i], e))
+            return false;
+    return true;
+}
+
 bool reduce_table(const struct table_desc *d, const char *const *paths, size_t n, const struct trace_opts *o, const void *args, struct reduced *r,
                   struct table *out, struct err *e)
 {
     *r = (struct reduced){0};
     table_init(out, d->name, d->title, d->columns);
-    if (!paths_expand(&r->p, &r->arena, paths, n, e))
+    struct trace_opts with = *o;
+    const char *more;
+    if (!paths_expand(&r->p, &r->arena, paths, n, e) || !part_options(r->p.v, r->p.n, &with, &r->arena, &more, e))
         return false;
-    if (r->p.n == 1 || (d->whole && d->whole(args))) {
+    struct reducing x = {.d = d, .o = &with, .args = args, .p = &r->p, .needs_rows = needs_rows(d, args, more, &r->arena), .reducible = more};
+    bool whole = d->whole && d->whole(args), part = is_part(r->p.v[0]);
+    if (whole || (r->p.n == 1 && !part)) {
         table_free(out);
-        return trace_open(r->p.v, r->p.n, o, &r->t, e) && table_build(d, &r->t, args, out, e);
+        return all_rows(&x, e) && trace_open(r->p.v, r->p.n, &with, &r->t, e) && table_build(d, &r->t, args, out, e);
     }
-    r->slots = arena_array(&r->arena, struct slot, r->p.n);
-    struct reducing x = {.d = d, .o = o, .args = args, .p = &r->p, .slots = r->slots};
-    reduce_all(&x);
+    r->slots = x.slots = arena_array(&r->arena, struct slot, r->p.n);
+    for_files(r->p.n, reduce_file, &x);
     return join(&x, out, &r->t, e);
 }
 

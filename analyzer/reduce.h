@@ -22,7 +22,8 @@ struct digest {
 
 /* What is left of `t` (which is closed by it) without its events; texts that are kept live in husk->arena. */
 void husk_take(struct trace *t, struct trace *husk);
-/* `t`: one file. */
+/* `t`: one file. Its collectives, those that the selection leaves out as hidden ones. */
+void digest_calls(const struct trace *t, struct calls *k);
 void digest_make(const struct table_desc *d, const struct trace *t, const void *args, struct digest *g);
 void digest_free(struct digest *g);
 
@@ -45,6 +46,9 @@ void joint_open(struct joint *j, const struct table_desc *d, const void *args, s
 void joint_add(struct joint *j, const struct digest *g, const struct trace_file *f, uint32_t nlanes);
 /* Joins, sorts, adds notes and frees `j`. t: all files. False: no file has what the table needs. */
 bool joint_close(struct joint *j, const struct trace *t, struct err *e);
+
+/* each(ctx, i) of every i below n, in order, by as many threads as there are cores, until one is false. */
+void for_files(size_t n, bool (*each)(void *ctx, size_t i), void *ctx);
 
 /* The table of files and folders. Fails as trace_open() and table_build() do; then `out` and `r` are to be freed all the same. */
 struct reduced {

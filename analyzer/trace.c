@@ -1,5 +1,6 @@
 /* trace.c - opening a trace: the order of its parts, and what tables ask of it. */
 #include "analyzer/output.h"
+#include "analyzer/part.h"
 #include "analyzer/trace_build.h"
 
 #include <stdlib.h>
@@ -118,14 +119,27 @@ static bool check_marker(const struct build *b, struct err *e)
     return found(b->t, false, LACK_MARKER, e);
 }
 
-/* paths NULL: the files are there already. */
-static bool build(struct build *b, const char *const *paths, size_t n, struct err *e)
+/* The files, and the options that parts among them were made with. paths NULL: the files are there already. */
+static bool gather(struct build *b, const char *const *paths, size_t n, struct paths *p, struct err *e)
+{
+    const char *more;
+    struct arena *a = &b->t->arena;
+    return !paths || (paths_expand(p, a, paths, n, e) && part_options(p->v, p->n, &b->t->opts, a, &more, e));
+}
+
+static bool check_options(struct build *b, regex_t *range, regex_t *marker, struct err *e)
 {
     const struct trace_opts *o = &b->t->opts;
+    b->patterns = patterns_open(o->patterns, o->patterns_text, e);
+    return e->kind == ERR_NONE && parse_steps(b, o->step, e) && compile(range, &b->range, "range", o->range, e) &&
+           compile(marker, &b->marker, "step-marker", o->step_marker, e);
+}
+
+static bool build(struct build *b, const char *const *paths, size_t n, struct err *e)
+{
     regex_t range, marker;
-    b->patterns = patterns_open(o->patterns, e);
-    bool ok = e->kind == ERR_NONE && parse_steps(b, o->step, e) && compile(&range, &b->range, "range", o->range, e) &&
-              compile(&marker, &b->marker, "step-marker", o->step_marker, e) && load_files(b->t, paths, n, e) && lanes_build(b, e);
+    struct paths p = {0};
+    bool ok = gather(b, paths, n, &p, e) && check_options(b, &range, &marker, e) && load_files(b->t, paths ? &p : NULL, e) && lanes_build(b, e);
     if (ok) {
         runs_number(b->t);
         steps_build(b);
@@ -136,6 +150,7 @@ static bool build(struct build *b, const char *const *paths, size_t n, struct er
     if (b->marker)
         regfree(b->marker);
     patterns_close(b->patterns);
+    paths_free(&p);
     return ok;
 }
 
@@ -179,8 +194,10 @@ bool trace_again(const struct trace *t, const struct trace_opts *o, struct trace
 bool trace_spares(const struct trace *t, const char *path, struct err *e)
 {
     bool ok = true;
+    char part[4096];
+    int64_t id;
     for (size_t i = 0; ok && i < t->nfiles; i++)
-        ok = output_spares(path, t->files[i].path, e);
+        ok = output_spares(path, part_holds(t->files[i].path, part, &id) ? part : t->files[i].path, e);
     return ok;
 }
 

@@ -18,17 +18,18 @@
 
 /* ---- options (cli.md): how a trace is opened ---- */
 struct trace_opts {
-    int64_t rank, device;    /* -1: all */
-    int64_t from, to;        /* ns since the trace's start; INT64_MIN, INT64_MAX: open */
-    const char *step;        /* "N" or "A:B" (A to B, both included); NULL: all */
-    const char *range;       /* RE */
-    const char *span;        /* step, gpu, all; NULL: the default rule */
-    const char *step_marker; /* RE */
-    const char *patterns;    /* file of `class RE` lines: see classes.h */
-    bool quiet;              /* no progress, no warnings */
-    unsigned spared;         /* side tables that need not be loaded: bits of tracefile.h */
-    int threads;             /* that read one file; 0: as many as there are cores */
-    bool one_of_many;        /* the other files of the job are opened apart: what this one lacks is no failure, see trace.lacks */
+    int64_t rank, device;      /* -1: all */
+    int64_t from, to;          /* ns since the trace's start; INT64_MIN, INT64_MAX: open */
+    const char *step;          /* "N" or "A:B" (A to B, both included); NULL: all */
+    const char *range;         /* RE */
+    const char *span;          /* step, gpu, all; NULL: the default rule */
+    const char *step_marker;   /* RE */
+    const char *patterns;      /* file of `class RE` lines: see classes.h */
+    const char *patterns_text; /* what that file holds, when a part says so; NULL: it is read */
+    bool quiet;                /* no progress, no warnings */
+    unsigned spared;           /* side tables that need not be loaded: bits of tracefile.h */
+    int threads;               /* that read one file; 0: as many as there are cores */
+    bool one_of_many;          /* the other files of the job are opened apart: what this one lacks is no failure, see trace.lacks */
 };
 #define TRACE_OPTS_NONE ((struct trace_opts){.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX})
 extern const struct opt trace_opt_rows[]; /* into a struct trace_opts; for opt_parse */

@@ -4,6 +4,7 @@
  */
 #pragma once
 #include "analyzer/classes.h"
+#include "analyzer/paths.h"
 #include "analyzer/trace.h"
 
 #include <regex.h>
@@ -15,8 +16,8 @@ struct build {
     int64_t step_from, step_to; /* of --step; from > to: all */
 };
 
-/* paths NULL: they are there already. */
-bool load_files(struct trace *t, const char *const *paths, size_t n, struct err *e);
+/* p NULL: they are there already. */
+bool load_files(struct trace *t, const struct paths *p, struct err *e);
 /* Good rows that --rank, --device, --from and --to leave, as t->ranks and t->lanes. */
 bool lanes_build(struct build *b, struct err *e);
 /* Sets file.run. */

@@ -108,20 +108,15 @@ static void name_files(struct trace *t, const struct paths *p)
     }
 }
 
-bool load_files(struct trace *t, const char *const *paths, size_t n, struct err *e)
+bool load_files(struct trace *t, const struct paths *p, struct err *e)
 {
     struct arena a = {0};
-    struct paths p = {0};
-    if (!paths)
+    if (!p)
         return true;
-    bool ok = paths_expand(&p, &t->arena, paths, n, e);
-    if (ok) {
-        name_files(t, &p);
-        struct loading l = {.t = t, .errs = arena_array(&a, struct err, p.n + 1)};
-        load_with_help(&l);
-        ok = report(&l, e);
-    }
-    paths_free(&p);
+    name_files(t, p);
+    struct loading l = {.t = t, .errs = arena_array(&a, struct err, p->n + 1)};
+    load_with_help(&l);
+    bool ok = report(&l, e);
     arena_free(&a);
     return ok;
 }

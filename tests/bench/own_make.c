@@ -1,6 +1,6 @@
 /* own_make.c - a trace file of ours of the size asked for, as a recorder would write it; the same bytes every time.
  *
- *   own_make EVENTS FILE [RANK]
+ *   own_make EVENTS FILE [RANK [WORLD]]
  *
  * One host thread that launches kernels and sometimes waits for one of two streams; every collective has its sequence
  * number, so that files of different ranks match. Of a hundred rows about 29 are operators, 29 launches, 29 device rows,
@@ -18,7 +18,7 @@ struct make {
     struct tracedata d;
     struct err e;
     uint32_t thread, stream[2], kernel[NAMES], op[OPS], frame[FRAMES], site[40], launch, wait, gather;
-    int32_t rank;
+    int32_t rank, world;
     int64_t now, device, correlation, sequence;
     uint64_t state;
 };
@@ -88,7 +88,7 @@ static void device(struct make *m, int i, int64_t length)
         ev.detail = tracedata_comm_row(&m->d, (struct ev_comm){.communicator = name(m, "cp", 0),
                                                                .function = name(m, "all_gather", 0),
                                                                .peer = -1,
-                                                               .group_size = 8,
+                                                               .group_size = m->world,
                                                                .sequence = m->sequence++,
                                                                .message_bytes = 1 << 20});
     else
@@ -145,10 +145,10 @@ static bool make(struct make *m, int64_t events, struct tracefile *f)
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "usage: own_make EVENTS FILE [RANK]\n");
+        fprintf(stderr, "usage: own_make EVENTS FILE [RANK [WORLD]]\n");
         return 2;
     }
-    struct make m = {.rank = argc > 3 ? atoi(argv[3]) : 0, .state = 7};
+    struct make m = {.rank = argc > 3 ? atoi(argv[3]) : 0, .world = argc > 4 ? atoi(argv[4]) : 8, .state = 7};
     m.state += (uint64_t)m.rank;
     tracedata_init(&m.d);
     struct tracefile *f = tracefile_create(argv[2], true, &m.e);

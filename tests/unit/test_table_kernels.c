@@ -59,7 +59,7 @@ TEST(patterns_come_before_the_built_in_rules)
     assert_true(fd >= 0);
     close(fd);
     write_file(path, "# ours\ncomm ^deep_ep\n\n  scan  sgemm$\n");
-    struct patterns *p = patterns_open(path, &e);
+    struct patterns *p = patterns_open(path, NULL, &e);
     assert_non_null(p);
     assert_int_equal(kclass_of(p, "deep_ep_dispatch"), KCLASS_COMM);
     assert_int_equal(kclass_of(p, "sgemm"), KCLASS_SCAN);
@@ -74,7 +74,7 @@ TEST(patterns_come_before_the_built_in_rules)
         assert_non_null(strstr(why.msg, i ? ":1:" : ":2: com: no such kernel class; did you mean comm"));
     }
     unlink(path);
-    assert_null(patterns_open(path, &e));
+    assert_null(patterns_open(path, NULL, &e));
     assert_int_equal(e.kind, ERR_USAGE);
 }
 
