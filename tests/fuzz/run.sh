@@ -44,9 +44,8 @@ for t in tests/fuzz/fuzz_*.c; do
     (cd "$work/$name" && "$target" ${RUNS:+-runs=$RUNS -seed=1} -max_total_time="${SECONDS_EACH:-30}" -timeout=10 -rss_limit_mb=4096 -max_len=65536 -close_fd_mask=1 \
         -artifact_prefix="$build/crashes/$name-" "$build/corpus/$name" seeds > log 2>&1)
     rc=$?
-    runs=$(sed -n 's/^Done \([0-9]*\) runs in.*/\1/p' "$work/$name/log")
     if [ $rc -eq 0 ]; then
-        echo "ok $name: ${runs:-0} inputs in ${SECONDS_EACH:-30} s"
+        echo "ok $name: $(sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) second.*/\1 inputs in \2 s/p' "$work/$name/log")"
     else
         bad=1
         echo "FAIL $name (exit $rc)"
