@@ -1,7 +1,7 @@
 /* cmd_help.c - definitions: of a table from its columns, of a command from its own --help, of the rule language. */
 #include "analyzer/cmd.h"
-#include "analyzer/nearest.h"
 #include "analyzer/tablecmd.h"
+#include "schemas/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static const char rules_text[] =
     "  OPERATOR   <=  >=  ==  <  >\n"
     "  LIMIT      VALUE [UNIT], or baseline [+ N] [* X]; units ns us ms s, %, B KB MB GB\n"
     "  RE         POSIX extended, unanchored, in double quotes (\\\" and \\\\ inside); that of allow is the rest of the line\n"
-    "  in range   only what lies in ranges whose name matches\n"
+    "  in range   only what lies in ranges whose path matches: outer/inner, as 'cpscope ranges' prints it\n"
     "\n"
     "'syncs' is the wait ledger and 'op_syncs' the op ledger of the table syncs; every other table has its own name.\n"
     "Any fail gives exit status 1; else any rule that cannot be judged gives 4; else 0.\n"

@@ -5,7 +5,7 @@ run() { # NAME OPTIONS: a recording
     # shellcheck disable=SC2086
     cpscope record -o "$name.sqlite" -- cpbench run $S "$@" > run.csv 2> record.log || cat record.log
 }
-gate() { cpscope gate "$@" --format csv 2> err.log | sed -E 's/, [0-9.]+ ms//; s/(\.c),[0-9]+$/\1,LINE/'; echo "status ${PIPESTATUS[0]}"; cat err.log; }
+gate() { cpscope gate "$@" --format csv 2> err.log | sed -E 's/, [0-9.]+ ms//; s/(\.c),[0-9]+$/\1,LINE/; s#kernels/model/[a-z]+\.c(.?)#MODEL.c\1#g'; echo "status ${PIPESTATUS[0]}"; cat err.log; }
 run good --route interval --microbatches 10 --steps 2
 cpscope gate good.sqlite --update-baseline good.baseline
 grep -v '^fact' good.baseline
@@ -13,19 +13,19 @@ echo "--- the same again, and the naive route"
 run again --route interval --microbatches 10 --steps 2
 gate again.sqlite --baseline good.baseline
 run naive --route naive --microbatches 10 --steps 2
-gate naive.sqlite --baseline good.baseline | cut -c 1-150
+gate naive.sqlite --baseline good.baseline| cut -d, -f 1-4
 echo "--- one item more in layer 1"
 run extra --route interval --microbatches 10 --steps 2 --extra-item 1
 gate extra.sqlite --baseline good.baseline
-cpscope gate extra.sqlite --baseline good.baseline --format github | grep -c '^::error file=kernels/model/block.c,line=[1-9][0-9]*,title='
+cpscope gate extra.sqlite --baseline good.baseline --format github | grep -c '^::error file=kernels/model/[a-z]*.c,line=[1-9][0-9]*,title='
 echo "--- twenty micro-batches against ten, one step against two"
 run longer --route interval --microbatches 20 --steps 1
 gate longer.sqlite --baseline good.baseline
 echo "--- and the item is found in the longer run, and in a third of it"
 run both --route interval --microbatches 20 --steps 1 --extra-item 0
-gate both.sqlite --baseline good.baseline | cut -c 1-150
+gate both.sqlite --baseline good.baseline| cut -d, -f 1-4
 run short --route interval --microbatches 3 --steps 1 --extra-item 2
-gate short.sqlite --baseline good.baseline | cut -c 1-150
+gate short.sqlite --baseline good.baseline| cut -d, -f 1-4
 echo "--- code moved by 100 lines"
 cp again.sqlite moved.sqlite
 sqlite3 moved.sqlite 'UPDATE site SET line = line + 100'
