@@ -4,8 +4,8 @@
  * word that the lower-case name contains, or starts with when the row begins with '^'.
  */
 #include "analyzer/classes.h"
-#include "analyzer/nearest.h"
 #include "schemas/arena.h"
+#include "schemas/nearest.h"
 
 #include <ctype.h>
 #include <regex.h>

@@ -1,9 +1,9 @@
 /* cmd_diff.c - cpscope diff A B [--table headline|syncs|kernels|comm] */
 #include "analyzer/cmd.h"
 #include "analyzer/diff.h"
-#include "analyzer/nearest.h"
 #include "analyzer/output.h"
 #include "analyzer/progress.h"
+#include "schemas/nearest.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* cmd_export.c - cpscope export FILE --to FORMAT -o OUT */
 #include "analyzer/cmd.h"
 #include "analyzer/export.h"
-#include "analyzer/nearest.h"
 #include "analyzer/output.h"
 #include "analyzer/progress.h"
+#include "schemas/nearest.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* main.c - finds the command, runs it, prints its error, checks the output, maps the status. */
 #include "analyzer/cmd.h"
-#include "analyzer/nearest.h"
 #include "analyzer/tablecmd.h"
+#include "schemas/nearest.h"
 #include "schemas/version.h"
 
 #include <locale.h>

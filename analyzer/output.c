@@ -1,8 +1,8 @@
 /* output.c - one way in which results leave the program. */
 #include "analyzer/output.h"
 #include "analyzer/across.h"
-#include "analyzer/nearest.h"
 #include "reports/render.h"
+#include "schemas/nearest.h"
 
 #include <errno.h>
 #include <regex.h>

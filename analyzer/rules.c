@@ -1,6 +1,6 @@
 /* rules.c - one rule a line, read word by word; every word that may stand somewhere is in a table. */
 #include "analyzer/rules.h"
-#include "analyzer/nearest.h"
+#include "schemas/nearest.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* modes.c - what all modes share: their names, resolution of boundaries, the rule of the zigzag layout. */
 #include "kernels/modes/mode.h"
 #include "kernels/layout/resolve.h"
+#include "schemas/nearest.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,22 +12,6 @@ const char *cp_op_name(enum cp_op op)
     return names[op];
 }
 
-/* Length of the longest common subsequence: one row of the usual table. */
-static size_t common(const char *x, const char *y)
-{
-    enum { LONGEST = 64 };
-    size_t row[LONGEST + 1] = {0}, n = strnlen(y, LONGEST);
-    for (; *x; x++) {
-        size_t corner = 0;
-        for (size_t j = 0; j < n; j++) {
-            size_t above = row[j + 1];
-            row[j + 1] = *x == y[j] ? corner + 1 : above > row[j] ? above : row[j];
-            corner = above;
-        }
-    }
-    return row[n];
-}
-
 const struct cp_mode *mode_find(const char *name, struct err *e)
 {
     return mode_find_named("mode", name, e);
@@ -34,16 +19,18 @@ const struct cp_mode *mode_find(const char *name, struct err *e)
 
 const struct cp_mode *mode_find_named(const char *option, const char *name, struct err *e)
 {
-    const struct cp_mode *nearest = NULL;
-    double best = -1;
-    for (const struct cp_mode *const *m = modes; *m; m++) {
-        if (!strcmp((*m)->name, name))
-            return *m;
-        double likeness = 2.0 * (double)common(name, (*m)->name) / (double)(strlen(name) + strlen((*m)->name));
-        if (likeness > best)
-            best = likeness, nearest = *m;
-    }
-    fail(e, ERR_USAGE, "--%s %s: no such mode; the nearest is %s (cpbench list shows all)", option, name, nearest->name);
+    struct arena a = {0};
+    size_t n = 0;
+    while (modes[n] && strcmp(modes[n]->name, name) != 0)
+        n++;
+    if (modes[n])
+        return modes[n];
+    const char **names = arena_array(&a, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        names[i] = modes[i]->name;
+    const char *near = nearest_name(name, names);
+    fail(e, ERR_USAGE, "--%s %s: no such mode%s%s (cpbench list shows all)", option, name, near ? "; the nearest is " : "", near ? near : "");
+    arena_free(&a);
     return NULL;
 }
 

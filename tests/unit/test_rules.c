@@ -1,9 +1,9 @@
 /* test_rules.c - the rule language: what is read, and what is refused in which words. */
 #include "tests/unit.h"
 #include "analyzer/baseline_file.h"
-#include "analyzer/nearest.h"
 #include "analyzer/rules.h"
 #include "reports/asset.h"
+#include "schemas/nearest.h"
 
 #include <unistd.h>
 

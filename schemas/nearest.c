@@ -1,9 +1,9 @@
 /* nearest.c - edit distance, one row at a time. */
-#include "analyzer/nearest.h"
+#include "schemas/nearest.h"
 
 #include <string.h>
 
-enum { LONGEST = 256 };
+enum { LONGEST = 256, PART = 3 };
 
 static size_t edits(const char *a, const char *b)
 {
@@ -29,12 +29,14 @@ const char *nearest_name(const char *word, const char *const *names)
 {
     const char *best = NULL;
     size_t least = strlen(word) / 2 + 2;
-    for (; *names; names++) {
-        size_t d = edits(word, *names);
+    for (const char *const *n = names; *n; n++) {
+        size_t d = edits(word, *n);
         if (d < least) {
             least = d;
-            best = *names;
+            best = *n;
         }
     }
+    for (; !best && strlen(word) >= PART && *names; names++)
+        best = strstr(*names, word) ? *names : NULL;
     return best;
 }
