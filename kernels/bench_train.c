@@ -53,6 +53,15 @@ static const struct opt train_rows[] = {
     {0},
 };
 
+static const char doc[] =
+    "Trains a model of GDN layers with gated attention in every fourth, and writes a row a step: csv "
+    "step,loss,grad_norm,tokens,step_ns,tok_per_s,mfu,peak_bytes,valid_tokens,param_hash.\v"
+    "The command line wins over --config. Without --attn-mode attention takes the mode of the same layout: attn.kvag.direct1 for zigzag rows, "
+    "else "
+    "attn.kvag.contiguous. loss is the mean cross-entropy over tokens that have a successor in their document; grad_norm is over parameter "
+    "gradients, before the update; param_hash is of the parameters after it. mfu = (6 * parameters * tokens + 3 * (attention + recurrence)) / "
+    "(step time * peak of all ranks), on sim, where the machine says the peak. Time and bytes are those of rank 0.";
+
 /* ---- the configuration ---- */
 
 static bool take(void *ctx, const struct keyvalue *kv, struct err *e)
@@ -91,7 +100,7 @@ static void choose_attention(struct run_options *o)
         o->attn_mode = (*m)->entry_layout == LAYOUT_ZIGZAG ? "attn.kvag.direct1" : "attn.kvag.contiguous";
 }
 
-static bool check(const struct train_options *o, struct err *e)
+static bool check_rates(const struct train_options *o, struct err *e)
 {
     const struct {
         const char *name;
@@ -101,15 +110,40 @@ static bool check(const struct train_options *o, struct err *e)
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
         if (!(rates[i].value >= 0 && rates[i].value < rates[i].most))
             return fail(e, ERR_USAGE, "--%s %g: want 0 or more, below %g", rates[i].name, rates[i].value, rates[i].most);
-    if (o->run.vocab < 2 || o->run.vocab > 1 << 24 || o->run.ffn < 1 || o->run.ffn > 1 << 20)
-        return fail(e, ERR_USAGE, "--vocab %" PRId64 ", --ffn %" PRId64 ": want 2 to 16777216 tokens and 1 to 1048576 columns", o->run.vocab,
-                    o->run.ffn);
-    if (o->save && o->run.tp > 1 && o->run.comm && strcmp(o->run.comm, "threads") != 0)
-        return fail(e, ERR_USAGE, "--save with --tp %" PRId64 " --comm %s: the parts of a TP group are in several processes; use --comm threads",
-                    o->run.tp, o->run.comm);
-    if (o->run.device && !strcmp(o->run.device, "sim") && (o->save || o->load))
-        return fail(e, ERR_USAGE, "--device sim with --save or --load: a model of a machine computes no parameters");
     return true;
+}
+
+static bool check_sizes(const struct run_options *o, struct err *e)
+{
+    if (o->vocab < 2 || o->vocab > 1 << 24)
+        return fail(e, ERR_USAGE, "--vocab %" PRId64 ": want 2 to 16777216 tokens", o->vocab);
+    return (o->ffn >= 1 && o->ffn <= 1 << 20) || fail(e, ERR_USAGE, "--ffn %" PRId64 ": want 1 to 1048576 columns", o->ffn);
+}
+
+static bool check_checkpoints(const struct train_options *o, struct err *e)
+{
+    const struct run_options *r = &o->run;
+    if (!strcmp(r->device, "sim") && (o->save || o->load))
+        return fail(e, ERR_USAGE, "--device sim with --save or --load: a model of a machine computes no parameters");
+    if (!o->save || r->tp == 1 || !r->comm || !strcmp(r->comm, "threads"))
+        return true;
+    return fail(e, ERR_USAGE, "--save with --tp %" PRId64 " --comm %s: the parts of a TP group are in several processes; use --comm threads", r->tp,
+                r->comm);
+}
+
+/* The model's file first, then the command line once more over it. */
+static bool read_options(struct train_options *o, const struct opt_group *groups, int argc, char **argv, struct arena *a, struct err *e)
+{
+    if (!opt_parse(argc, argv, groups, doc, a, e))
+        return false;
+    if (!o->config)
+        return fail(e, ERR_USAGE, "--config is missing: tiny, s4-4layer, 9b, or a file");
+    if (!o->log)
+        return fail(e, ERR_USAGE, "--log is missing: the csv file that gets the rows, or -");
+    if (!read_config(groups, o->config, e) || !opt_parse(argc, argv, groups, doc, a, e))
+        return false;
+    choose_attention(&o->run);
+    return check_rates(o, e) && check_sizes(&o->run, e) && check_checkpoints(o, e);
 }
 
 /* ---- the log ---- */
@@ -178,26 +212,11 @@ static enum status run(int argc, char **argv, struct err *e)
     o.run.vocab = 256;
     o.run.ffn = 128;
     const struct opt_group groups[] = {{train_rows, &o, "Training (defaults in brackets):"}, {run_option_rows, &o.run, "The run:"}, {0}};
-    static const char doc[] =
-        "Trains a model of GDN layers with gated attention in every fourth, and writes a row a step: csv "
-        "step,loss,grad_norm,tokens,step_ns,tok_per_s,mfu,peak_bytes,valid_tokens,param_hash.\v"
-        "The command line wins over --config. Without --attn-mode attention takes the mode of the same layout: attn.kvag.direct1 for zigzag rows, "
-        "else "
-        "attn.kvag.contiguous. loss is the mean cross-entropy over tokens that have a successor in their document; grad_norm is over parameter "
-        "gradients, before the update; param_hash is of the parameters after it. mfu = (6 * parameters * tokens + 3 * (attention + recurrence)) / "
-        "(step time * peak of all ranks), on sim, where the machine says the peak. Time and bytes are those of rank 0.";
     struct arena a = {0};
     struct run_config c;
     struct tokens text;
-    bool ok = opt_parse(argc, argv, groups, doc, &a, e);
-    if (ok && !o.config)
-        ok = fail(e, ERR_USAGE, "--config is missing: tiny, s4-4layer, 9b, or a file");
-    if (ok && !o.log)
-        ok = fail(e, ERR_USAGE, "--log is missing: the csv file that gets the rows, or -");
-    /* The file first, then the command line once more over it. */
-    ok = ok && read_config(groups, o.config, e) && opt_parse(argc, argv, groups, doc, &a, e);
-    choose_attention(&o.run);
-    ok = ok && check(&o, e) && run_config_of(&o.run, &c, &a, e) && (!o.data || tokens_load(&text, o.data, c.vocab, &a, e));
+    bool ok =
+        read_options(&o, groups, argc, argv, &a, e) && run_config_of(&o.run, &c, &a, e) && (!o.data || tokens_load(&text, o.data, c.vocab, &a, e));
     if (ok) {
         c.text = o.data ? &text : NULL;
         train(&o, &c, argv[0], e);

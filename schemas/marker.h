@@ -47,6 +47,6 @@
 #define RANGE_MLP "mlp"
 #define RANGE_HEAD "lm_head" /* last norm, logits, cross-entropy, and their gradients */
 #define RANGE_OPTIMIZER "optimizer"
-#define RANGE_TP_EXCHANGE "tp_exchange"       /* rows between the ranks of a TP group */
+#define RANGE_TP_EXCHANGE "tp_exchange" /* rows between the ranks of a TP group */
 #define RANGE_THD_ROUTE "thd_route"
 #define RANGE_THD_PREFIX "cp_layout/thd/" /* + route|swap|pack|all_to_all|scatter + "/" + direction */
