@@ -1,11 +1,7 @@
 /* test_attn_vectors.c - the reference-file forms of attention and its layouts: right files pass, any wrong digit is noticed. The
  * texts are small cases of our own, made token by token; those of attention and of the ledger are computed here. */
-#include "unit.h"
-
 #include "attn_oracle.h"
-#include "kernels/vectors/vectors.h"
-
-#include <ctype.h>
+#include "vector_judge.h"
 
 extern const struct vector_form vec_attention, vec_kv_allgather, vec_schedules, vec_prefix_split, vec_padding, vec_headwise_perms, vec_ledger;
 
@@ -42,40 +38,6 @@ static const char ledger[] =
     "\"collectives\":[{\"L\":1,\"B\":2,\"packed_seqs\":3,\"fwd_passes\":2,\"chunkwise_a2a\":12,\"chunkwise_allgather\":12,\"chunkwise_total\":24,"
     "\"replicated_total\":6,\"headwise_per_seq_total\":63,\"headwise_fused_total\":12}]}";
 
-static const struct column columns[] = {{"file", UNIT_TEXT},   {"case", UNIT_TEXT},  {"quantity", UNIT_TEXT}, {"max_abs", UNIT_REAL},
-                                        {"rel_l2", UNIT_REAL}, {"limit", UNIT_REAL}, {"ok", UNIT_COUNT},      {0}};
-
-struct outcome {
-    bool taken; /* the file has the form */
-    int rows, bad;
-    char why[1024];
-};
-
-static struct outcome judge(const struct vector_form *form, const char *text)
-{
-    struct err e = {0};
-    struct table t;
-    struct outcome out = {0};
-    struct jtree *root = jtree_parse(text, "x", &e);
-    table_init(&t, "x", "x", columns);
-    out.taken = root && form->sniff(root) && form->run(root, "x", &t, &e);
-    out.rows = (int)t.nrows;
-    for (size_t i = 0; i < t.nrows; i++)
-        out.bad += table_at(&t, i)[6].i == 0;
-    snprintf(out.why, sizeof out.why, "%s", e.msg);
-    table_free(&t);
-    jtree_free(root);
-    return out;
-}
-
-static void right(const struct vector_form *form, const char *text, int rows)
-{
-    struct outcome o = judge(form, text);
-    if (!o.taken || o.bad)
-        fail_msg("%s: %d rows not ok; %s", form->name, o.bad, o.why);
-    assert_int_equal(o.rows, rows);
-}
-
 TEST(right_files_pass)
 {
     right(&vec_kv_allgather, kv_allgather, 2 * 7 + 2 * 5);
@@ -84,26 +46,6 @@ TEST(right_files_pass)
     right(&vec_padding, padding, 4 + 2 * 4);
     right(&vec_headwise_perms, perms, 1 + 2);
     right(&vec_ledger, ledger, 15 + 6);
-}
-
-/* Every number of the file, one after the other, off by one: a row that is not ok, or a refusal. */
-static void every_digit(const struct vector_form *form, const char *text)
-{
-    char *copy = strdup(text);
-    int tried = 0;
-    for (char *p = copy; *p; p++) {
-        if (!isdigit((unsigned char)*p) || !strchr("[,:", p[-1]))
-            continue;
-        char was = *p;
-        *p = was == '9' ? '8' : (char)(was + 1);
-        struct outcome o = judge(form, copy);
-        if (o.taken && !o.bad)
-            fail_msg("%s: not noticed: %.60s", form->name, p - 20);
-        *p = was;
-        tried++;
-    }
-    assert_true(tried > 15);
-    free(copy);
 }
 
 TEST(wrong_numbers_are_noticed)

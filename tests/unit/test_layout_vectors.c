@@ -1,9 +1,5 @@
 /* test_layout_vectors.c - the reference-file forms of layouts, routes and metadata: right files pass, any wrong digit is noticed. */
-#include "unit.h"
-
-#include "kernels/vectors/vectors.h"
-
-#include <ctype.h>
+#include "vector_judge.h"
 
 extern const struct vector_form vec_layouts, vec_routes, vec_layout_rejects, vec_recurrent_cp_context;
 
@@ -32,41 +28,6 @@ static const char rejects[] =
     "{\"cu_seqlens\":[0,8],\"cp\":-1,\"reason\":\"bad_cp_size\"},"
     "{\"cu_seqlens\":[0,8],\"cp\":2,\"layout\":\"interleaved\",\"reason\":\"bad_layout\"}]";
 
-static const struct column columns[] = {{"file", UNIT_TEXT},   {"case", UNIT_TEXT},  {"quantity", UNIT_TEXT}, {"max_abs", UNIT_REAL},
-                                        {"rel_l2", UNIT_REAL}, {"limit", UNIT_REAL}, {"ok", UNIT_COUNT},      {0}};
-
-struct outcome {
-    bool taken; /* the file has the form */
-    int rows, bad;
-    char why[1024];
-};
-
-static struct outcome judge(const struct vector_form *form, const char *text)
-{
-    struct err e = {0};
-    struct table t;
-    struct outcome out = {0};
-    struct jtree *root = jtree_parse(text, "x", &e);
-    table_init(&t, "x", "x", columns);
-    out.taken = root && form->sniff(root) && form->run(root, "x", &t, &e);
-    out.rows = (int)t.nrows;
-    for (size_t i = 0; i < t.nrows; i++)
-        out.bad += table_at(&t, i)[6].i == 0;
-    snprintf(out.why, sizeof out.why, "%s", e.msg);
-    table_free(&t);
-    jtree_free(root);
-    return out;
-}
-
-static void right(const struct vector_form *form, const char *text, int rows)
-{
-    struct outcome o = judge(form, text);
-    if (!o.taken)
-        fail_msg("%s: %s", form->name, o.why);
-    assert_int_equal(o.rows, rows);
-    assert_int_equal(o.bad, 0);
-}
-
 TEST(right_files_pass)
 {
     right(&vec_layouts, layouts, 1 + 2 * 5);
@@ -85,26 +46,6 @@ TEST(forms_do_not_take_each_other)
             assert_int_equal(judge(forms[f], texts[t]).taken, f == t);
     assert_false(judge(&vec_routes, "{\"doc\":\"\",\"cases\":[]}").taken);
     assert_false(judge(&vec_recurrent_cp_context, "[]").taken);
-}
-
-/* Every number of the file, one after the other, off by one: a row that is not ok, or a refusal. */
-static void every_digit(const struct vector_form *form, const char *text)
-{
-    char *copy = strdup(text);
-    int tried = 0;
-    for (char *p = copy; *p; p++) {
-        if (!isdigit((unsigned char)*p) || !strchr("[,:", p[-1]))
-            continue;
-        char was = *p;
-        *p = was == '9' ? '8' : (char)(was + 1);
-        struct outcome o = judge(form, copy);
-        if (o.taken && !o.bad)
-            fail_msg("%s: not noticed: %.60s", form->name, p - 20);
-        *p = was;
-        tried++;
-    }
-    assert_true(tried > 15);
-    free(copy);
 }
 
 TEST(wrong_numbers_are_noticed)
