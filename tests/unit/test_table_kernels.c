@@ -69,7 +69,7 @@ TEST(patterns_come_before_the_built_in_rules)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err why = {0};
         write_file(path, bad[i]);
-        assert_null(patterns_open(path, &why));
+        assert_null(patterns_open(path, NULL, &why));
         assert_int_equal(why.kind, ERR_USAGE);
         assert_non_null(strstr(why.msg, i ? ":1:" : ":2: com: no such kernel class; did you mean comm"));
     }
