@@ -11,7 +11,7 @@ set mxtics 1
 set xlabel sprintf("share of the window (%%); %s", sample)
 unset ytics
 set border 1
-set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1 width -0.5 maxrows 1
+set key at graph 0, graph 1 bottom left horizontal Left reverse samplen 1 width 1.5 maxrows 1
 h = 0.36
 set style fill solid 1.0 noborder
 plot $bars using 3:1:3:4:($1-h):($1+h) with boxxyerror lc rgb c_compute title "compute", \

@@ -20,7 +20,17 @@ do for [p = 0:panels-1] {
     b = real(word($panels[p+1], 2))
     set yrange [a:b]
     # under a decade or so gnuplot would put no number on a logarithmic axis
-    if (logarithmic && b < 20 * a) { set ytics (sprintf("%.3g", a * 1.1) a * 1.1, sprintf("%.3g", sqrt(a * b)) sqrt(a * b), sprintf("%.3g", b / 1.1) b / 1.1) } else { set ytics auto }
+    tics = ""
+    if (logarithmic && b < 20 * a) {
+        do for [k = floor(log10(a)):ceil(log10(b))] {
+            do for [m in (b < 3 * a ? "1 1.2 1.4 1.6 1.8 2 2.5 3 4 5 6 7 8 9" : "1 1.5 2 3 4 5 6 8")] {
+                v = real(m) * 10**k
+                if (b >= 1.6 * a && v >= a && v <= b) { tics = tics . sprintf("%s'%g' %.12g", strlen(tics) ? ", " : "", v, v) }
+            }
+        }
+        if (!strlen(tics)) { tics = sprintf("'%.3g' %.12g, '%.3g' %.12g", a * 1.02, a * 1.02, b / 1.02, b / 1.02) }
+        eval "set ytics (" . tics . ")"
+    } else { set ytics auto }
     set label 1 word($panels[p+1], 3) at graph 0, graph 1 left offset 0,0.9
     if (p == panels - 1) { set xlabel sprintf("step; %s", sample) }
     if (p == 0) { set key at screen 0.99, screen 1.0 - 4.0 / pixels top right horizontal Right samplen 2.4 width 1 maxrows 1 } else { unset key }

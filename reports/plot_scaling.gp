@@ -21,5 +21,5 @@ plot $points using 1:2 with lines lw 1.5 dt 2 lc rgb c_after notitle, \
      $points using 1:3:(0):($4-$3) with vectors nohead lw 2 lc rgb c_after notitle, \
      $points using (left($1)):2:(right($1)-left($1)):(0) with vectors nohead lw 4 lc rgb c_after title "step: median, and its range", \
      $points using (left($1)):(known($5)):(right($1)-left($1)):(0) with vectors nohead lw 4 lc rgb c_comm title "exposed communication", \
-     $points using 1:4:6 with labels center offset 0,0.8 notitle, \
-     $points using 1:(known($5)):7 with labels center offset 0,0.8 notitle
+     $points using (left($1)):2:6 with labels right offset -0.5,0.6 notitle, \
+     $points using (right($1)):(known($5)):7 with labels left offset 0.5,-0.5 notitle
