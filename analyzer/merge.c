@@ -10,7 +10,7 @@ struct merge_fact {
 };
 
 struct maps { /* ids of the one -> ids of the other */
-    uint32_t *strings, *processes, *threads, *streams, *sites;
+    uint32_t *strings, *processes, *threads, *streams, *sites, *stacks;
 };
 
 static void map_keys(struct arena *a, struct maps *m, struct tracedata *to, const struct tracedata *from)
@@ -43,14 +43,29 @@ static void map_keys(struct arena *a, struct maps *m, struct tracedata *to, cons
     }
 }
 
+static void map_stacks(struct arena *a, struct maps *m, struct tracedata *to, const struct tracedata *from)
+{
+    m->stacks = arena_array(a, uint32_t, from->nstacks);
+    for (size_t i = 1; i < from->nstacks; i++) {
+        const struct stackkey *k = &from->stacks[i];
+        uint32_t *sites = arena_array(a, uint32_t, k->depth);
+        for (uint32_t d = 0; d < k->depth; d++)
+            sites[d] = m->sites[from->frames[k->first + d]];
+        m->stacks[i] = tracedata_stack(to, sites, k->depth);
+    }
+}
+
 /* The event's side row, copied; 0 none. */
 static uint32_t copy_detail(const struct maps *m, struct tracedata *to, const struct tracedata *from, const struct event *ev)
 {
     const struct ev_sync *s = ev_sync_of(from, ev);
     const struct ev_kernel *k = ev_kernel_of(from, ev);
     const struct ev_copy *c = ev_copy_of(from, ev);
-    if (s)
-        return tracedata_sync_row(to, *s);
+    if (s) {
+        struct ev_sync row = *s;
+        row.stack = m->stacks[row.stack];
+        return tracedata_sync_row(to, row);
+    }
     if (k)
         return tracedata_kernel_row(to, *k);
     if (c)
@@ -162,6 +177,7 @@ bool merge_add(struct merge *m, const struct tracedata *from, struct err *e)
     struct arena a = {0};
     struct maps maps;
     map_keys(&a, &maps, m->to, from);
+    map_stacks(&a, &maps, m->to, from);
     int64_t shift = shift_of(m, from);
     bool ok = copy_events(&maps, m->to, from, shift, e);
     copy_rest(&maps, m->to, from, shift);

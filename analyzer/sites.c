@@ -24,6 +24,7 @@ void sites_init(struct sites *s, const struct trace_file *f, enum site_by by, st
     s->of_site = arena_array(&s->arena, uint32_t, f->d.nsites);
     s->of_name = arena_array(&s->arena, uint32_t, f->d.strings.n + 1);
     s->user = arena_array(&s->arena, uint8_t, f->d.strings.n + 1);
+    s->of_stack = arena_array(&s->arena, uint32_t, f->d.nstacks + 1);
 }
 
 void sites_free(struct sites *s)
@@ -83,7 +84,7 @@ static bool begins(const char *s, size_t n, const char *word)
 }
 
 /* Not the user's: torch itself, the standard library's helpers, built-in and frozen code. */
-static bool is_user(const char *name)
+bool sites_is_user(const char *name)
 {
     static const char *const others[] = {"torch/",  "torch_npu/", "contextlib.py", "threading.py", "runpy.py",   "functools.py",
                                          "<",       "importlib/", "concurrent/",   "asyncio/",     "weakref.py", "multiprocessing/",
@@ -105,7 +106,7 @@ static bool is_user(const char *name)
 bool sites_user_frame(struct sites *s, uint32_t name)
 {
     if (!s->user[name])
-        s->user[name] = is_user(trace_string(s->f, name)) ? 2 : 1;
+        s->user[name] = sites_is_user(trace_string(s->f, name)) ? 2 : 1;
     return s->user[name] == 2;
 }
 
@@ -183,10 +184,23 @@ static uint32_t telling(struct sites *s, const uint32_t *around, size_t n)
 
 static uint32_t innermost_id(struct sites *s, const struct event *ev, const uint32_t *around, size_t n)
 {
-    if (ev->site)
-        return own_id(s, ev->site);
+    uint32_t own = ev->site ? ev->site : sites_of_stack(s, ev);
+    if (own)
+        return own_id(s, own);
     uint32_t at = telling(s, around, n);
     return named_id(s, at == UINT32_MAX ? ev->name : s->f->d.ev[at].name);
+}
+
+/* outermost;...;innermost: the frames of the call stack that was taken. */
+static uint32_t taken_id(struct sites *s, const struct stackkey *k)
+{
+    struct arena a = {0};
+    const char *text = "";
+    for (uint32_t i = k->depth; i > 0; i--)
+        text = arena_printf(&a, "%s%s%s", text, *text ? ";" : "", intern_str(s->names, own_id(s, s->f->d.frames[k->first + i - 1])));
+    uint32_t id = intern_id(s->names, text);
+    arena_free(&a);
+    return id;
 }
 
 /* outermost;...;innermost: frames with a file and ranges, then the own site or the API. */
@@ -195,6 +209,9 @@ static uint32_t stack_id(struct sites *s, const struct event *ev, const uint32_t
     struct arena a = {0};
     const char *text = "";
     struct frame f;
+    const struct stackkey *taken = ev->site ? NULL : sites_stack(s, ev);
+    if (taken)
+        return taken_id(s, taken);
     for (size_t i = 0; i < n; i++) {
         const struct event *o = &s->f->d.ev[around[i]];
         if (o->kind == EV_RANGE || (o->kind == EV_FRAME && parse_frame(trace_string(s->f, o->name), &f)))
@@ -206,9 +223,9 @@ static uint32_t stack_id(struct sites *s, const struct event *ev, const uint32_t
     return id;
 }
 
-bool sites_needs_around(const struct sites *s, const struct event *ev)
+bool sites_needs_around(struct sites *s, const struct event *ev)
 {
-    return s->by == SITE_STACK || !ev->site;
+    return (s->by == SITE_STACK || !ev->site) && !(sites_stack(s, ev) && sites_of_stack(s, ev));
 }
 
 uint32_t sites_id(struct sites *s, const struct event *ev, const uint32_t *around, size_t naround)
@@ -219,8 +236,9 @@ uint32_t sites_id(struct sites *s, const struct event *ev, const uint32_t *aroun
 bool sites_place(struct sites *s, const struct event *ev, const uint32_t *around, size_t naround, const char **file, int32_t *line, struct arena *a)
 {
     struct frame f;
-    if (ev->site) {
-        const struct sitekey *k = &s->f->d.sites[ev->site];
+    uint32_t own = ev->site ? ev->site : sites_of_stack(s, ev);
+    if (own) {
+        const struct sitekey *k = &s->f->d.sites[own];
         f = (struct frame){.path = trace_string(s->f, k->file), .line = k->line};
         f.npath = strlen(f.path);
     } else {

@@ -1,4 +1,4 @@
-# Waits at known lines, in functions, methods, generators, comprehensions and threads, and deep down.
+# Waits at known lines, in functions, methods, generators and threads, and deep down.
 import ctypes, threading
 
 wait = ctypes.CDLL(None).wait_ns
@@ -28,7 +28,7 @@ def deep(n):
 wait(50000)
 Model().forward(4)
 list(Model().générer())
-[wait(50000) for _ in range(2)]
+list(wait(50000) for _ in range(2))
 deep(60)
 t = threading.Thread(target=lambda: wait(50000), name="worker")
 t.start()
