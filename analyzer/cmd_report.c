@@ -54,7 +54,8 @@ static bool make(struct report *r, const struct args *a, const struct trace_opts
 {
     bool gate = report_is_baseline(a->baseline);
     return report_open(r, &a->files, gate ? NULL : a->baseline, to, e) && (!gate || report_gate(r, &a->files, a->baseline, to, e)) &&
-           report_spares(r, a->path, e) && report_tabulate(r, REPORT_ALL, e) && write_page(r, strcmp(a->path, "-") == 0 ? NULL : a->path, e);
+           report_spares(r, a->path, e) && (!gate || output_spares(a->path, a->baseline, e)) && report_tabulate(r, REPORT_ALL, e) &&
+           write_page(r, strcmp(a->path, "-") == 0 ? NULL : a->path, e);
 }
 
 static enum status run(int argc, char **argv, struct err *e)

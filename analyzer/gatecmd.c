@@ -51,13 +51,23 @@ static enum status judge(const struct runset *runs, const struct gate_args *a, s
     return got.fail ? STATUS_NO : got.undecided ? STATUS_UNDECIDED : STATUS_OK;
 }
 
-/* What is written must not be what is read. */
+/* What is written must not be what is read; a baseline may be written where it was. */
 static bool spares(const struct runset *runs, const struct gate_args *a, const struct output_opts *oo, struct err *e)
 {
+    const char *const texts[] = {a->rules, a->baseline};
     bool ok = true;
     for (size_t i = 0; ok && i < runs->n; i++)
         ok = trace_spares(&runs->v[i].t, oo->path, e) && trace_spares(&runs->v[i].t, a->update, e);
-    return ok;
+    for (size_t i = 0; ok && i < sizeof texts / sizeof *texts; i++)
+        ok = !texts[i] || output_spares(oo->path, texts[i], e);
+    return ok && (!a->rules || output_spares(a->update, a->rules, e));
+}
+
+static bool one_task(const struct gate_args *a, struct err *e)
+{
+    if (a->update && a->baseline)
+        return fail(e, ERR_USAGE, "--update-baseline writes and --baseline compares: one of the two");
+    return !a->noise || (!a->update && !a->baseline) || fail(e, ERR_USAGE, "--aa compares the files with each other: no baseline goes with it");
 }
 
 enum status gate_files(const char *const *paths, size_t n, const struct gate_args *a, const struct trace_opts *to, const struct output_opts *oo,
@@ -66,7 +76,7 @@ enum status gate_files(const char *const *paths, size_t n, const struct gate_arg
     struct rules rules = {0};
     struct runset runs = {0};
     enum status status = STATUS_OK;
-    bool ok = a->rules ? rules_read(a->rules, &rules, e) : rules_parse("default.rules", asset_text("default.rules"), &rules, e);
+    bool ok = one_task(a, e) && (a->rules ? rules_read(a->rules, &rules, e) : rules_parse("default.rules", asset_text("default.rules"), &rules, e));
     ok = ok && runset_open(paths, n, to, &runs, e) && spares(&runs, a, oo, e);
     if (ok)
         status = a->noise ? noise(&runs, oo, e) : a->update ? update(&runs, a->update, &rules, e) : judge(&runs, a, &rules, oo, e);

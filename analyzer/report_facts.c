@@ -76,9 +76,10 @@ static struct cell files_of(const struct trace *t, struct table *out)
     return cell_text(table_text(out, "%s and %zu more", t->files[0].name, t->nfiles - 1));
 }
 
-static struct cell backends_of(const struct trace *t)
+static struct cell backend_of(const struct side *s)
 {
-    return t->nfiles ? cell_text(t->files[0].backend ? t->files[0].backend : "unknown") : (struct cell){0};
+    const char *all = facts_get(&s->facts, "backend");
+    return s->t.nfiles ? cell_text(all ? all : "unknown") : (struct cell){0};
 }
 
 static struct cell events_of(const struct trace *t, struct table *out)
@@ -111,7 +112,7 @@ void report_provenance(struct report *r, struct table *out)
     const char **keys;
     table_init(out, "provenance", "Where the numbers come from", r->pair ? pair_columns : one_columns);
     row(r, out, "trace", files_of(b, out), files_of(a, out));
-    row(r, out, "backend", backends_of(b), backends_of(a));
+    row(r, out, "backend", backend_of(&r->before), backend_of(&r->after));
     row(r, out, "window", cell_text(r->pair ? trace_window_text(b, &out->arena) : NULL), cell_text(trace_window_text(a, &out->arena)));
     row(r, out, "events", events_of(b, out), events_of(a, out));
     row(r, out, "lost", losses_of(b, out), losses_of(a, out));

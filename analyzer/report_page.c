@@ -263,7 +263,9 @@ static const char *kind_of_numbers(const struct side *s)
         {"rocm", "Measured on AMD GPUs."},
         {"ascend", "Measured on Ascend devices."},
     };
-    const char *backend = s->t.files[0].backend;
+    const char *backend = facts_get(&s->facts, "backend");
+    if (backend && strchr(backend, '|'))
+        return "Files of several backends: their counts add up, their times do not.";
     for (size_t i = 0; backend && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(backend, kinds[i][0]) == 0)
             return kinds[i][1];
@@ -303,10 +305,10 @@ static void section_provenance(struct composer *c)
 
 static const char *side_in_words(struct composer *c, const struct side *s)
 {
-    const char *backend = s->t.files[0].backend, *mode = tracedata_meta_get(&s->t.files[0].d, "mode"),
+    const char *backend = facts_get(&s->facts, "backend"), *mode = tracedata_meta_get(&s->t.files[0].d, "mode"),
                *route = tracedata_meta_get(&s->t.files[0].d, "route");
     return arena_printf(&c->arena, "%s: %s backend%s, %zu rank%s%s%.60s%s%.40s", s->label, backend ? backend : "unknown",
-                        backend && strcmp(backend, "sim") == 0 ? " (modelled, not measured)" : "", s->t.nranks, s->t.nranks == 1 ? "" : "s",
+                        backend && strstr(backend, "sim") ? " (modelled, not measured)" : "", s->t.nranks, s->t.nranks == 1 ? "" : "s",
                         mode ? ", mode " : "", mode ? mode : "", route ? ", route " : "", route ? route : "");
 }
 
@@ -314,10 +316,10 @@ static bool compose(struct composer *c, struct err *e)
 {
     const struct table *ops = NULL, *waits = NULL;
     struct table *headline = &c->tables[c->n++];
+    section_gate(c);
     page_section(&c->p, "headline", c->r->pair ? "Before and after" : "The step in numbers");
     report_headline(c->r, headline);
     page_table(&c->p, headline, (struct html_table_opts){0});
-    section_gate(c);
     section_explain(c);
     if (!section_syncs(c, &ops, &waits, e) || !section_time(c, e))
         return false;

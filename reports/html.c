@@ -109,10 +109,25 @@ static void put_frame(const char *s, size_t n, FILE *out)
     html_name(frame, out);
 }
 
+enum { FRAMES_MOST = 100 };
+
+/* Past the outermost frames of a stack that has more than FRAMES_MOST; how many they are in *cut. */
+static const char *innermost(const char *s, size_t *cut)
+{
+    size_t n = 1;
+    for (const char *p = s; *p; p++)
+        n += *p == ';';
+    *cut = n > FRAMES_MOST ? n - FRAMES_MOST : 0;
+    for (size_t i = 0; i < *cut; i++)
+        s = strchr(s, ';') + 1;
+    return s;
+}
+
 /* A stack: its two innermost frames (the last may be the API that waits), to be opened; inside all, outermost first. */
 static void put_stack(const char *s, FILE *out)
 {
     const char *last = strrchr(s, ';'), *caller = last;
+    size_t cut;
     if (!last) {
         html_name(s, out);
         return;
@@ -124,6 +139,9 @@ static void put_stack(const char *s, FILE *out)
     fputs(" &#8250; ", out);
     put_frame(last + 1, strlen(last + 1), out);
     fputs("</summary><ol>", out);
+    s = innermost(s, &cut);
+    if (cut)
+        fprintf(out, "<li>%zu frames further out</li>", cut);
     while (*s) {
         size_t n = strcspn(s, ";");
         fputs("<li>", out);

@@ -200,7 +200,7 @@ static void put_plot(const struct page_part *part, FILE *out)
 static void put_some(const char *s, size_t n, FILE *out)
 {
     char *part = strndup(s, n);
-    html_text(part ? part : "", 0, out);
+    html_text(part ? part : "", HTML_TITLE_MOST, out);
     free(part);
 }
 

@@ -26,5 +26,13 @@ gate gate_before.json --rules bad.rules
 gate gate_before.json --baseline absent.baseline
 printf 'cpscope baseline 1\nunits steps=2\nrule x\n    many y\n' > torn.baseline
 gate gate_before.json --baseline torn.baseline
+printf 'cpscope baseline 2\nunits steps=2\n' > torn.baseline
+gate gate_before.json --baseline torn.baseline
 gate gate_before.json --update-baseline /dev/full/x
+gate gate_before.json --baseline sync.baseline -o sync.baseline
+gate gate_before.json --rules allow.rules --update-baseline allow.rules
+gate gate_before.json --baseline sync.baseline --update-baseline new.baseline
+gate --aa gate_before.json gate_before.json --baseline sync.baseline
+sed 's/$/\r/' sync.baseline > crlf.baseline   # as a checkout may leave it
+gate gate_before.json --baseline crlf.baseline
 ls

@@ -1,7 +1,7 @@
 """Writes small Kineto traces for the report tests: before.json, after.json, moved.json, other.json, many.json, evil.json (all invented)."""
 import json
 
-EVIL = '<script>pwned=1</script>"\'&</style>\u202e<img src=x onerror=pwned=1>' + 'x' * 10000
+EVIL = '<script>pwned=1</script>"\'&</style>\u202e<img src=x onerror=pwned=1>' + 'x' * 1000000
 
 
 def x(cat, name, pid, tid, ts, dur, **args):

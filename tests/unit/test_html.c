@@ -55,6 +55,74 @@ TEST(long_names_are_cut_with_the_rest_in_a_tooltip)
     free(text);
 }
 
+/* A table of one name as a page has it. */
+static char *named(const char *name, struct html_table_opts o)
+{
+    struct table t;
+    char *text = NULL;
+    size_t size = 0;
+    table_init(&t, "syncs", "Syncs", columns);
+    table_row(&t)[0] = cell_text(name);
+    FILE *out = open_memstream(&text, &size);
+    html_table(&t, &o, out);
+    fclose(out);
+    table_free(&t);
+    return text;
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (const char *p = text; (p = strstr(p, what)) != NULL; p++)
+        n++;
+    return n;
+}
+
+TEST(places_lead_to_the_source)
+{
+    static const struct {
+        const char *name, *href; /* NULL: no link */
+    } cases[] = {
+        {"model/layer.py:12 forward", "<a href=\"https://h/r/model/layer.py#L12\">"},
+        {"a b/c&d\"e.py:7 f<x>", "<a href=\"https://h/r/a%20b/c%26d%22e.py#L7\">"},
+        {"javascript:1 x", "<a href=\"https://h/r/javascript#L1\">"},
+        {"x:y.cc:3 operator()", "<a href=\"https://h/r/x%3Ay.cc#L3\">"},
+        {"cudaStreamSynchronize", NULL},
+        {"a range", NULL},
+        {":12 f", NULL},
+        {"f.py: f", NULL},
+        {"f.py:12", NULL},
+        {"f.py:1x f", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *with = named(cases[i].name, (struct html_table_opts){.source = "https://h/r/"}),
+             *without = named(cases[i].name, (struct html_table_opts){0});
+        if (cases[i].href ? !strstr(with, cases[i].href) || count_of(with, "</a>") != 1 : count_of(with, "<a ") != 0)
+            fail_msg("%s: %s", cases[i].name, with);
+        assert_int_equal(count_of(without, "<a "), 0);
+        free(with);
+        free(without);
+    }
+}
+
+TEST(stacks_open_to_their_frames)
+{
+    char *text = named("step;outer<a>;in&ner;wait", (struct html_table_opts){.stacks = true}), deep[1000] = "";
+    assert_non_null(
+        strstr(text, "<summary>in&#38;ner &#8250; wait</summary><ol><li>step</li><li>outer&#60;a&#62;</li><li>in&#38;ner</li><li>wait</li></ol>"));
+    free(text);
+    text = named("wait", (struct html_table_opts){.stacks = true});
+    assert_int_equal(count_of(text, "<details"), 0);
+    free(text);
+    for (int i = 0; i < 103; i++)
+        snprintf(deep + strlen(deep), sizeof deep - strlen(deep), "%sf%d", i ? ";" : "", i);
+    text = named(deep, (struct html_table_opts){.stacks = true});
+    assert_non_null(strstr(text, "<summary>f101 &#8250; f102</summary><ol><li>3 frames further out</li><li>f3</li>"));
+    assert_int_equal(count_of(text, "<li>f"), 100);
+    free(text);
+}
+
 static char *page_with(const char *name)
 {
     struct page p;
@@ -76,6 +144,7 @@ static char *page_with(const char *name)
     page_section(&p, "syncs", "Section");
     page_section(&p, "more", name);
     page_text(&p, "%s", name);
+    page_lines(&p, "word: what is said of it");
     page_table(&p, &t, (struct html_table_opts){.caption = name, .most = 1, .more = name});
     page_table(&p, &t, (struct html_table_opts){0});
     page_plot(&p, "<svg></svg>", name);
@@ -248,5 +317,6 @@ TEST(bars_stand_where_their_numbers_say)
 }
 
 UNIT_MAIN(UNIT(markup_controls_and_direction_marks_are_spelled_out), UNIT(long_names_are_cut_with_the_rest_in_a_tooltip),
-          UNIT(no_name_changes_the_markup), UNIT(a_page_is_complete_and_points_nowhere), UNIT(plots_are_repeatable_and_inert),
-          UNIT(png_is_a_png_and_nothing_is_undecided), UNIT(without_gnuplot_the_cure_is_said), UNIT(bars_stand_where_their_numbers_say))
+          UNIT(places_lead_to_the_source), UNIT(stacks_open_to_their_frames), UNIT(no_name_changes_the_markup),
+          UNIT(a_page_is_complete_and_points_nowhere), UNIT(plots_are_repeatable_and_inert), UNIT(png_is_a_png_and_nothing_is_undecided),
+          UNIT(without_gnuplot_the_cure_is_said), UNIT(bars_stand_where_their_numbers_say))
