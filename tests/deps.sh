@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # deps.sh - installs the Debian packages that are missing; says nothing when all are there.
 set -u
-packages="gcc g++ make libc6-dev libsqlite3-dev sqlite3 libyajl-dev zlib1g-dev libzstd-dev libarchive-dev libxxhash-dev libopenblas-dev libopenmpi-dev openmpi-bin
+packages="gcc g++ make libc6-dev libsqlite3-dev sqlite3 libyajl-dev zlib1g-dev libzstd-dev libarchive-dev libxxhash-dev libopenblas-dev libopenmpi-dev openmpi-bin iproute2
     gnuplot-nox libcmocka-dev pmccabe help2man clang-format-14 clang-14 libclang-rt-14-dev python3 time
     libxml2-utils chromium chromium-driver python3-selenium"
 missing=
