@@ -20,12 +20,13 @@ LDFLAGS   += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 # The GDN and attention kernels are the hot loops; they are compiled for the machine at hand's vectors by clones, not flags.
 base_libs     := -lsqlite3 -lm -ldl
 # The library that goes into other people's programs carries its own SQLite, so that it neither uses nor disturbs theirs.
-inject_libs   := -Wl,-Bstatic -lsqlite3 -Wl,-Bdynamic -lm -ldl
+# Old systems have threads and dlopen in files of their own (collector/portable/glibc.c).
+inject_libs   := -Wl,-Bstatic -lsqlite3 -Wl,-Bdynamic -lm -ldl -Wl,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2
 analyzer_libs := -lyajl -lz -lzstd -larchive
 kernels_libs  := -lopenblas -lyajl
 
 .DELETE_ON_ERROR:
-.PHONY: all tests tests-threads check check-long update bench fuzz lint format coverage repro manuals install clean deps FORCE help
+.PHONY: all dist tests tests-threads check check-long update bench fuzz lint format coverage repro manuals install clean deps FORCE help
 .PRECIOUS: $(BUILD)/obj/%.o $(BUILD)/gen/%
 .DEFAULT_GOAL := all
 
@@ -131,9 +132,11 @@ $(call lib,$(1)): $$(obj_$(1)) $(BUILD)/gen/sources
 endef
 $(foreach l,$(libs),$(eval $(call archive_rule,$(l))))
 
+# Libraries that came along with the program are found beside it, and so are theirs (make dist).
+beside := -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib/cpscope'
 $(BUILD)/bin/cpscope: $(BUILD)/obj/analyzer/main.o $(call lib,analyzer) $(call lib,reports) $(call lib,schemas)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(analyzer_libs) $(base_libs)
+	$(Q)$(CC) $(LDFLAGS) $(beside) -o $@ $^ $(analyzer_libs) $(base_libs)
 $(BUILD)/bin/cpbench: $(BUILD)/obj/kernels/bench.o $(call lib,kernels) $(call lib,schemas)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -Wl,--export-dynamic-symbol=cpscope_activity_subscribe -o $@ $^ $(kernels_libs) $(base_libs)
@@ -207,11 +210,11 @@ $(standin)/bin/cpbench: $(BUILD)/bin/cpbench $(addprefix $(standin)/lib/cpscope/
 # A sanitizer's runtime cannot be preloaded into a plain program: the library is plain in every build, its unit tests are not.
 link_inject = -shared -Wl,-z,nodelete -Wl,--exclude-libs,ALL
 ifeq ($(SAN),)
-$(BUILD)/lib/libcpscope.so: $(obj_collector) $(call lib,schemas) $(BUILD)/gen/sources
+$(BUILD)/lib/libcpscope.so: $(obj_collector) $(BUILD)/obj/collector/portable/glibc.o $(call lib,schemas) $(BUILD)/gen/sources
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) $(link_inject) -o $@ $(obj_collector) $(call lib,schemas) $(inject_libs)
+	$(Q)$(CC) $(LDFLAGS) $(link_inject) -o $@ $(obj_collector) $(BUILD)/obj/collector/portable/glibc.o $(call lib,schemas) $(inject_libs)
 else
-$(BUILD)/lib/libcpscope.so: $(src_collector) $(src_schemas) $(wildcard collector/*.h schemas/*.h schemas/*.def) $(BUILD)/gen/event_sources.c $(BUILD)/gen/tracefile_schema.c $(BUILD)/gen/flags $(BUILD)/gen/sources
+$(BUILD)/lib/libcpscope.so: $(src_collector) collector/portable/glibc.c $(src_schemas) $(wildcard collector/*.h schemas/*.h schemas/*.def) $(BUILD)/gen/event_sources.c $(BUILD)/gen/tracefile_schema.c $(BUILD)/gen/flags $(BUILD)/gen/sources
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(filter-out -fsanitize=% -fno-sanitize-recover=%,$(CFLAGS)) $(link_inject) -o $@ $(filter %.c,$^) $(inject_libs)
 endif
@@ -265,6 +268,8 @@ install: manuals
 	install -m644 $(BUILD)/man/*.1 $(shared)/man/man1
 	install -m644 $(BUILD)/completion/cpscope $(BUILD)/completion/cpbench $(shared)/bash-completion/completions
 	install -m644 $(BUILD)/completion/_cpscope $(BUILD)/completion/_cpbench $(shared)/zsh/site-functions
+dist: $(BUILD)/bin/cpscope $(BUILD)/lib/libcpscope.so
+	@bash analyzer/dist.sh $(abspath $(BUILD))
 clean:
 	rm -rf build build-san build-tsan build-cov build-clang build-fuzz build-clang-fuzz
 
