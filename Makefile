@@ -224,6 +224,13 @@ units := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit
 $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(foreach l,analyzer reports kernels collector schemas,$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(analyzer_libs) $(kernels_libs) $(base_libs)
+# The stand-in for CUDA's runtime and CUPTI, instrumented as the test that runs it.
+fake_cupti := $(BUILD)/tests/fake/libcudart.so.13
+$(fake_cupti): $(wildcard tests/fake/cupti/*.[ch]) tests/fake/cupti/runtime.map collector/cupti_abi.h $(BUILD)/gen/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-missing-prototypes -fvisibility=default $(LDFLAGS) -shared -Wl,-soname,libcudart.so.13 \
+	  -Wl,--version-script=tests/fake/cupti/runtime.map -o $@ tests/fake/cupti/cupti.c tests/fake/cupti/runtime.c -ldl
+$(BUILD)/tests/test_cupti_threads: | $(fake_cupti)
 # Those of kernels on CUDA run them on the stand-in, in this program; it is plain in every build.
 cuda_standin := $(call obj_of,$(standin)/obj,$(cu_tables)) $(standin)/obj/cuda_tables.o $(obj_fake)
 $(BUILD)/obj/tests/unit/test_cuda_%.o: CPPFLAGS += -Itests/fake/cuda

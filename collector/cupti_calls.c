@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CBIDS_MAX = 4096, GAP = 64, WAITING = 4096, DOMAINS = 3 };
+enum { CBIDS_MAX = 4096, GAP = 64, WAITING = 1 << 16, NEAR = 32, DOMAINS = 3 };
 
 struct api {
     const char *name;           /* kept; NULL: not asked for */
@@ -34,7 +34,7 @@ static struct api apis[DOMAINS][CBIDS_MAX];
 static struct recorder *recorder;
 static const struct cupti *cupti;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of copying[] */
-static struct copying copying[WAITING];
+static struct copying copying[WAITING];                  /* near id % WAITING */
 static _Atomic int ncopying;
 
 static __thread struct {
@@ -138,27 +138,35 @@ static int64_t stream_of(const struct api *a, const struct cupti_call *call)
     return cupti->stream_id(call->context, *(void *const *)call->params, a->per_thread, &id) == CUPTI_OK ? (int64_t)id : -1;
 }
 
+/* The place of `id`, or a free one for it (id 0); NULL: none. With the lock held. */
+static struct copying *find(uint32_t near, uint32_t id)
+{
+    for (uint32_t i = 0; i < NEAR; i++)
+        if (copying[(near + i) % WAITING].id == id)
+            return &copying[(near + i) % WAITING];
+    return NULL;
+}
+
 static bool wait_for_copy(const struct copying *c)
 {
     pthread_mutex_lock(&lock);
-    struct copying *p = &copying[c->id % WAITING];
-    bool free_place = !p->id && c->id;
-    if (free_place) {
+    struct copying *p = c->id ? find(c->id, 0) : NULL;
+    if (p) {
         *p = *c;
         atomic_fetch_add(&ncopying, 1);
     }
     pthread_mutex_unlock(&lock);
-    return free_place;
+    return p != NULL;
 }
 
 void calls_copied(uint32_t id, bool pageable)
 {
     struct copying c = {0};
-    if (!atomic_load_explicit(&ncopying, memory_order_acquire))
+    if (!id || !atomic_load_explicit(&ncopying, memory_order_acquire))
         return;
     pthread_mutex_lock(&lock);
-    struct copying *p = &copying[id % WAITING];
-    if (id && p->id == id) {
+    struct copying *p = find(id, id);
+    if (p) {
         c = *p;
         p->id = 0;
         atomic_fetch_sub(&ncopying, 1);
@@ -171,8 +179,10 @@ void calls_copied(uint32_t id, bool pageable)
 int64_t calls_rest(void)
 {
     int64_t n = 0;
-    for (int i = 0; i < WAITING && atomic_load(&ncopying); i++) {
+    for (size_t i = 0; i < WAITING && atomic_load(&ncopying); i++) {
+        pthread_mutex_lock(&lock);
         uint32_t id = copying[i].id;
+        pthread_mutex_unlock(&lock);
         n += id != 0;
         calls_copied(id, false);
     }

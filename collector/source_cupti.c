@@ -15,6 +15,7 @@
 #include "collector/launches.h"
 #include "collector/options.h"
 #include "collector/recorder_parts.h"
+#include "collector/stack.h"
 #include "schemas/clock.h"
 #include "schemas/env.h"
 
@@ -178,6 +179,7 @@ static void start_calls(const struct record_options *o)
 {
     int rc;
     struct calls_want want = {.rows = !o->lite && (o->kinds & 1u << EV_RUNTIME), .launches = launch_collecting()};
+    stack_start(recorder);
     cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL);
     if (!calls_start(recorder, &cupti, subscriber, want, &rc))
         missing("some API calls are not recorded", "cuptiEnableCallback", rc);

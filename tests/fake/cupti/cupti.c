@@ -17,7 +17,11 @@ struct waiting {
     struct waiting *next;
     int64_t due;
     size_t size;
-    uint64_t bytes[32];
+    union {
+        uint64_t bytes[32];
+        struct cupti_record head;
+        struct cupti_kernel kernel;
+    };
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -175,7 +179,7 @@ void fake_record(const void *record, size_t have, size_t size, int64_t due)
     w->size = stride_of(size);
     memcpy(w->bytes, record, have < size ? have : size);
     if (fake_fault("unknown_kind"))
-        *(uint32_t *)w->bytes = 54;
+        w->head.kind = 54;
     pthread_mutex_lock(&lock);
     if (fake_fault("reversed_order")) {
         w->next = first;
@@ -191,9 +195,8 @@ void fake_record(const void *record, size_t have, size_t size, int64_t due)
 /* A still-running piece of work is handed out once, without an end. */
 static void unfinished(struct waiting *w)
 {
-    struct cupti_kernel *k = (struct cupti_kernel *)w->bytes;
-    if (k->kind == CUPTI_CONCURRENT_KERNEL)
-        k->end = 0;
+    if (w->head.kind == CUPTI_CONCURRENT_KERNEL)
+        w->kernel.end = 0;
 }
 
 /* The next record that is to be delivered now, taken out of the list; NULL: none. */
