@@ -40,7 +40,7 @@ src_kernels   := $(filter-out kernels/bench.c,$(call sources,kernels $(kfolders)
 src_collector := $(filter-out $(if $(nvtx),,collector/source_nvtx.c),$(call sources,collector))
 gen_analyzer  := cmds importers table_descs exporters
 gen_reports   := renderers assets
-gen_kernels   := modes bench_cmds device_backends comm_backends vector_forms machines configs
+gen_kernels   := modes bench_cmds device_backends comm_backends vector_forms machines configs matrices
 gen_collector := event_sources
 
 objects   = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -103,6 +103,7 @@ $(BUILD)/gen/$(1).c: $$(wildcard kernels/$(1)/*) Makefile FORCE
 endef
 $(eval $(call texts_rule,machines,machine))
 $(eval $(call texts_rule,configs,config))
+$(eval $(call texts_rule,matrices,matrix))
 
 # ---- compile ----
 # Links depend on the list of sources and objects on the flags, so that a new or deleted file or flag rebuilds what it must.
@@ -250,7 +251,7 @@ bench: all
 fuzz:
 	@BUILD=$(abspath $(BUILD)) bash tests/fuzz/run.sh
 repro: deps all
-	@BUILD=$(abspath $(BUILD)) bash kernels/matrices/repro.sh
+	@BUILD=$(abspath $(BUILD)) bash kernels/repro.sh
 lint:
 	@bash tests/lint.sh
 format:

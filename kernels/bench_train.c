@@ -185,13 +185,14 @@ static void write_row(void *ctx, const struct train_row *r)
 static void train(struct train_options *o, struct run_config *run, const char *self, struct err *e)
 {
     bool to_file = strcmp(o->log, "-") != 0;
-    struct log l = {.f = to_file ? fopen(o->log, "w") : stdout, .self = self, .bar = isatty(STDERR_FILENO)};
+    struct log l = {.f = to_file ? fopen(o->log, "w") : stdout, .self = self};
     struct train_config c = {.run = run, .rates = o->rates, .load = o->load, .save = o->save};
     uint64_t started = 0;
     if (!l.f) {
         fail(e, ERR_FAIL, "%s: %s", o->log, strerror(errno));
         return;
     }
+    l.bar = isatty(STDERR_FILENO);
     if (*run->machine.name) {
         const double peaks[] = {run->machine.peak_fp32_tflops, run->machine.peak_bf16_tflops, run->machine.peak_fp16_tflops};
         c.peak_flops = peaks[run->shape.dtype] * 1e12 * config_ranks(run);

@@ -302,6 +302,8 @@ static bool submit(struct stream *s, const struct work *w)
     struct lane *l = s->impl;
     wait_for_room(own, l);
     own->host += llround(w->kind == WORK_COPY ? m->copy_ns : m->launch_ns);
+    if (w->kind == WORK_COMM && s->d->host_cost > 0) /* a framework's collective costs its host more than an op, of which it paid one */
+        own->host += later(0, llround(m->framework_comm_ns) - s->d->host_cost);
     int64_t start = later(l->drained, own->host + llround(m->launch_latency_ns)), end = doing[w->kind](s, w, start);
     l->drained = end;
     l->ends[l->n++ % l->queue_depth] = end;

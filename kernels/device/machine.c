@@ -65,6 +65,18 @@ double *machine_constant(struct machine *m, const char *name)
     return k && !k->whole ? (double *)(void *)((char *)m + k->offset) : NULL;
 }
 
+const char *machine_key(size_t i)
+{
+    return i < NKEYS ? keys[i].name : NULL;
+}
+
+double machine_value(const struct machine *m, const char *name)
+{
+    const struct key *k = find(name);
+    const void *at = (const char *)m + k->offset;
+    return k->whole ? (double)*(const int64_t *)at : *(const double *)at;
+}
+
 /* ---- reading ---- */
 
 struct reader {

@@ -11,6 +11,7 @@
 #include "schemas/err.h"
 #include "schemas/keyvalue.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct machine {
@@ -39,6 +40,9 @@ bool machine_parse(struct machine *m, const char *text, const char *from, struct
 
 /* One constant by its name, for calibration: NULL when there is none of that name or it is not a real number. */
 double *machine_constant(struct machine *m, const char *name);
+/* The constants by number, whole ones too: name, NULL past the last; and value. */
+const char *machine_key(size_t i);
+double machine_value(const struct machine *m, const char *name);
 /* The text of a machine file with these constants; malloc'ed. */
 char *machine_text(const struct machine *m);
 

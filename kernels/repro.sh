@@ -6,7 +6,7 @@
 # Writes build/repro/{*.sqlite,*.csv,report.html} and prints the tables of seeds/000 sections 1, 3.1 and 3.2 with the
 # seed's figures beside ours. Counts are exact and comparable; times are this machine's, on the cpu backend, and are not.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/.."
 BUILD=${BUILD:-$PWD/build}
 out=$BUILD/repro
 mkdir -p "$out"

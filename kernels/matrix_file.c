@@ -1,0 +1,203 @@
+/* matrix_file.c - reading an experiment file: a table of the keys of each kind of section. */
+#include "kernels/matrix.h"
+#include "schemas/keyvalue.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reader {
+    struct matrix *m;
+    struct arena *a;
+    char section[128]; /* the one that keys now belong to */
+    enum { IN_HEAD, IN_DEFAULTS, IN_TABLE, IN_RUN } in;
+};
+
+struct key {
+    const char *name;
+    size_t offset;
+};
+
+static const struct key head_keys[] = {{"title", offsetof(struct matrix, title)},
+                                       {"intro", offsetof(struct matrix, intro)},
+                                       {"machine", offsetof(struct matrix, machine)},
+                                       {"fit", offsetof(struct matrix, fit)},
+                                       {0}};
+static const struct key default_keys[] = {{"args", offsetof(struct matrix, defaults)}, {0}};
+static const struct key table_keys[] = {{"title", offsetof(struct matrix_table, title)}, {"measures", offsetof(struct matrix_table, measures)},
+                                        {"base", offsetof(struct matrix_table, base)},   {"note", offsetof(struct matrix_table, note)},
+                                        {"curve", offsetof(struct matrix_table, curve)}, {0}};
+static const struct key run_keys[] = {{"title", offsetof(struct matrix_run, title)},
+                                      {"table", offsetof(struct matrix_run, table)},
+                                      {"args", offsetof(struct matrix_run, args)},
+                                      {"refuses", offsetof(struct matrix_run, refuses)},
+                                      {0}};
+
+static bool set_text(const struct reader *r, const struct key *keys, void *into, const struct keyvalue *kv, struct err *e)
+{
+    while (keys->name && strcmp(keys->name, kv->key) != 0)
+        keys++;
+    if (!keys->name)
+        return fail(e, ERR_USAGE, "%s:%d: %s: no key of this section", kv->from, kv->line, kv->key);
+    const char **at = (const char **)((char *)into + keys->offset);
+    if (*at)
+        return fail(e, ERR_USAGE, "%s:%d: %s: given twice", kv->from, kv->line, kv->key);
+    *at = arena_strdup(r->a, kv->value);
+    return true;
+}
+
+static bool set_role(struct matrix_run *run, const struct keyvalue *kv, struct err *e)
+{
+    static const char *const roles[] = {[ROLE_MEASURED] = "measured", [ROLE_FITTED] = "fitted", [ROLE_PREDICTED] = "predicted"};
+    for (int i = 0; i <= ROLE_PREDICTED; i++)
+        if (!strcmp(roles[i], kv->value)) {
+            run->role = (enum matrix_role)i;
+            return true;
+        }
+    return fail(e, ERR_USAGE, "%s:%d: role = %s: want measured, fitted or predicted", kv->from, kv->line, kv->value);
+}
+
+static bool set_seed(const struct reader *r, struct matrix_run *run, const struct keyvalue *kv, struct err *e)
+{
+    const char *name = kv->key + strlen("seed.");
+    char *end;
+    double v = strtod(kv->value, &end);
+    if (!matrix_measure_find(name))
+        return fail(e, ERR_USAGE, "%s:%d: %s: no measure", kv->from, kv->line, name);
+    if (end == kv->value || *end || !isfinite(v))
+        return fail(e, ERR_USAGE, "%s:%d: %s = %s: want a number", kv->from, kv->line, kv->key, kv->value);
+    struct matrix_value value = {arena_strdup(r->a, name), v};
+    ARRAY_PUSH(run->seed, run->nseed, run->seed_cap, value);
+    return true;
+}
+
+static bool set_run(const struct reader *r, const struct keyvalue *kv, struct err *e)
+{
+    struct matrix_run *run = &r->m->runs[r->m->nruns - 1];
+    if (!strncmp(kv->key, "seed.", 5))
+        return set_seed(r, run, kv, e);
+    if (!strcmp(kv->key, "role"))
+        return set_role(run, kv, e);
+    if (strcmp(kv->key, "record") != 0)
+        return set_text(r, run_keys, run, kv, e);
+    run->record = !strcmp(kv->value, "yes");
+    return run->record || !strcmp(kv->value, "no") || fail(e, ERR_USAGE, "%s:%d: record = %s: want yes or no", kv->from, kv->line, kv->value);
+}
+
+static bool begin(struct reader *r, const struct keyvalue *kv, struct err *e)
+{
+    struct matrix *m = r->m;
+    const char *space = strchr(kv->section, ' '), *name = space ? arena_strdup(r->a, space + 1) : "";
+    if (!strcmp(kv->section, "defaults")) {
+        r->in = IN_DEFAULTS;
+    } else if (!strncmp(kv->section, "table ", 6)) {
+        r->in = IN_TABLE;
+        struct matrix_table t = {.name = name, .line = kv->line};
+        ARRAY_PUSH(m->tables, m->ntables, m->tables_cap, t);
+    } else if (!strncmp(kv->section, "run ", 4)) {
+        r->in = IN_RUN;
+        if (matrix_find(m, name))
+            return fail(e, ERR_USAGE, "%s:%d: run %s: there is one of that name", kv->from, kv->line, name);
+        struct matrix_run run = {.name = name, .line = kv->line};
+        ARRAY_PUSH(m->runs, m->nruns, m->runs_cap, run);
+    } else
+        return fail(e, ERR_USAGE, "%s:%d: [%s]: want [defaults], [table NAME] or [run NAME]", kv->from, kv->line, kv->section);
+    return true;
+}
+
+static bool take(void *ctx, const struct keyvalue *kv, struct err *e)
+{
+    struct reader *r = ctx;
+    if (!kv->key)
+        return begin(r, kv, e);
+    switch (r->in) {
+    case IN_HEAD:
+        return set_text(r, head_keys, r->m, kv, e);
+    case IN_DEFAULTS:
+        return set_text(r, default_keys, r->m, kv, e);
+    case IN_TABLE:
+        return set_text(r, table_keys, &r->m->tables[r->m->ntables - 1], kv, e);
+    case IN_RUN:
+        return set_run(r, kv, e);
+    }
+    return false;
+}
+
+/* ---- what must fit together ---- */
+
+static bool check_table(const struct matrix *m, const struct matrix_table *t, struct arena *a, struct err *e)
+{
+    if (!t->title || !t->measures)
+        return fail(e, ERR_USAGE, "%s:%d: table %s: wants title and measures", m->from, t->line, t->name);
+    if (t->base && !matrix_find(m, t->base))
+        return fail(e, ERR_USAGE, "%s:%d: base = %s: no run of that name", m->from, t->line, t->base);
+    char *rest = arena_strdup(a, t->measures);
+    for (char *word; (word = strsep(&rest, " ")) != NULL;)
+        if (*word && !matrix_measure_find(word))
+            return fail(e, ERR_USAGE, "%s:%d: measures: %s: there is none", m->from, t->line, word);
+    return true;
+}
+
+static bool check_run(const struct matrix *m, const struct matrix_run *r, struct err *e)
+{
+    bool placed = !r->table;
+    for (size_t i = 0; i < m->ntables; i++)
+        placed |= r->table && !strcmp(m->tables[i].name, r->table);
+    if (!placed)
+        return fail(e, ERR_USAGE, "%s:%d: table = %s: no table of that name", m->from, r->line, r->table);
+    return r->title || fail(e, ERR_USAGE, "%s:%d: run %s: wants a title", m->from, r->line, r->name);
+}
+
+static bool check(const struct matrix *m, struct arena *a, struct err *e)
+{
+    if (!m->title || !m->nruns || !m->ntables)
+        return fail(e, ERR_USAGE, "%s: an experiment has a title, tables and runs", m->from);
+    for (size_t i = 0; i < m->ntables; i++)
+        if (!check_table(m, &m->tables[i], a, e))
+            return false;
+    for (size_t i = 0; i < m->nruns; i++)
+        if (!check_run(m, &m->runs[i], e))
+            return false;
+    return true;
+}
+
+extern const struct keyvalue_text matrix_files[]; /* those of kernels/matrices */
+
+bool matrix_load(struct matrix *m, const char *name_or_file, struct arena *a, struct err *e)
+{
+    *m = (struct matrix){.from = name_or_file};
+    struct reader r = {.m = m, .a = a};
+    const char *shipped = NULL;
+    for (size_t i = 0; matrix_files[i].name; i++)
+        if (!strcmp(matrix_files[i].name, name_or_file))
+            shipped = matrix_files[i].text;
+    char *text = shipped ? NULL : keyvalue_file(name_or_file, e);
+    bool ok = (shipped || text) && keyvalue_each(shipped ? shipped : text, name_or_file, take, &r, e) && check(m, a, e);
+    free(text);
+    return ok;
+}
+
+void matrix_free(struct matrix *m)
+{
+    for (size_t i = 0; i < m->nruns; i++)
+        free(m->runs[i].seed);
+    free(m->runs);
+    free(m->tables);
+    *m = (struct matrix){0};
+}
+
+const struct matrix_run *matrix_find(const struct matrix *m, const char *name)
+{
+    for (size_t i = 0; i < m->nruns; i++)
+        if (!strcmp(m->runs[i].name, name))
+            return &m->runs[i];
+    return NULL;
+}
+
+double matrix_seed(const struct matrix_run *r, const char *measure)
+{
+    for (size_t i = 0; i < r->nseed; i++)
+        if (!strcmp(r->seed[i].measure, measure))
+            return r->seed[i].value;
+    return NAN;
+}

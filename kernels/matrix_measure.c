@@ -1,0 +1,320 @@
+/* matrix_measure.c - what is read off a run: from its rows, its recording's tables, or its curves against the base's.
+ *
+ * Steps over 1.6 times the median are left out of means and counted (seeds/000 4.1). Rows of a run are its measured steps.
+ */
+#include "kernels/matrix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STALL 1.6
+
+struct source { /* where a measure finds its figures */
+    const struct matrix *m;
+    const struct matrix_run *r, *base;
+    const struct matrix_job *job;
+    int copy;
+    const struct matrix_csv *rows;
+};
+
+typedef double measure_fn(const struct source *s);
+
+/* ---- rows ---- */
+
+static int ascending(const void *x, const void *y)
+{
+    const double *a = x, *b = y;
+    return (*a > *b) - (*a < *b);
+}
+
+static double median_step(const struct matrix_csv *c)
+{
+    double *v = calloc(c->rows + 1, sizeof *v), median = NAN;
+    size_t n = 0;
+    for (size_t i = 0; v && i < c->rows; i++)
+        if (!isnan(matrix_csv_at(c, i, "step_ns")))
+            v[n++] = matrix_csv_at(c, i, "step_ns");
+    if (n) {
+        qsort(v, n, sizeof *v, ascending);
+        median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+    }
+    free(v);
+    return median;
+}
+
+static bool stalled(const struct matrix_csv *c, size_t row, double median)
+{
+    return matrix_csv_at(c, row, "step_ns") > STALL * median;
+}
+
+/* Sum over the rows that count; NAN when a row lacks it. */
+static double sum(const struct source *s, const char *column, double *n)
+{
+    double median = median_step(s->rows), total = 0;
+    *n = 0;
+    for (size_t i = 0; i < s->rows->rows; i++)
+        if (!stalled(s->rows, i, median)) {
+            total += matrix_csv_at(s->rows, i, column);
+            ++*n;
+        }
+    return total;
+}
+
+static double mean(const struct source *s, const char *column)
+{
+    double n, total = sum(s, column, &n);
+    return n > 0 ? total / n : NAN;
+}
+
+static double step_s(const struct source *s)
+{
+    return mean(s, "step_ns") / 1e9;
+}
+
+static double step_ms(const struct source *s)
+{
+    return mean(s, "step_ns") / 1e6;
+}
+
+static double fwd_ms(const struct source *s)
+{
+    return mean(s, "fwd_ns") / 1e6;
+}
+
+static double tok_per_s(const struct source *s)
+{
+    double n;
+    return sum(s, "tokens", &n) / (sum(s, "step_ns", &n) / 1e9);
+}
+
+static double mfu(const struct source *s)
+{
+    return mean(s, "mfu");
+}
+
+static double loss(const struct source *s)
+{
+    return mean(s, "loss");
+}
+
+static double loss_last(const struct source *s)
+{
+    return s->rows->rows ? matrix_csv_at(s->rows, s->rows->rows - 1, "loss") : NAN;
+}
+
+static double loss_first(const struct source *s)
+{
+    return s->rows->rows ? matrix_csv_at(s->rows, 0, "loss") : NAN;
+}
+
+static double grad_norm(const struct source *s)
+{
+    return mean(s, "grad_norm");
+}
+
+static double peak_mib(const struct source *s)
+{
+    double most = NAN;
+    for (size_t i = 0; i < s->rows->rows; i++)
+        most = fmax(most, matrix_csv_at(s->rows, i, "peak_bytes"));
+    return most / (1024 * 1024);
+}
+
+static double rejected(const struct source *s)
+{
+    double n = 0, median = median_step(s->rows);
+    for (size_t i = 0; i < s->rows->rows; i++)
+        n += stalled(s->rows, i, median);
+    return n;
+}
+
+/* ---- against the base ---- */
+
+static double ratio(const struct source *s)
+{
+    if (!s->base)
+        return NAN;
+    return matrix_measure(s->m, s->r, "tok_per_s", s->job, s->copy) / matrix_measure(s->m, s->base, "tok_per_s", s->job, s->copy);
+}
+
+/* Change of the step's time against the base's, in percent. */
+static double change_pct(const struct source *s)
+{
+    if (!s->base)
+        return NAN;
+    return 100 * (matrix_measure(s->m, s->r, "step_s", s->job, s->copy) / matrix_measure(s->m, s->base, "step_s", s->job, s->copy) - 1);
+}
+
+enum how { ABS_MAX, REL_MAX, ABS_MEAN, SLOPE };
+
+/* Distance of a column's curve from the base's; slope: least squares of the relative difference over steps, per step. */
+static double distance(const struct source *s, const char *column, enum how how)
+{
+    struct matrix_csv base;
+    struct arena a = {0};
+    struct err e = {0};
+    double most = 0, total = 0, n = 0, x = 0, y = 0, xx = 0, xy = 0;
+    if (!s->base || !matrix_csv_read(&base, matrix_path(s->job, s->base, s->copy, "csv", &a), &e)) {
+        arena_free(&a);
+        return NAN;
+    }
+    for (size_t i = 0; i < s->rows->rows && i < base.rows; i++) {
+        double want = matrix_csv_at(&base, i, column), d = fabs(matrix_csv_at(s->rows, i, column) - want), at = (double)i;
+        double v = how == REL_MAX || how == SLOPE ? d / fabs(want) : d;
+        most = isnan(v) ? NAN : fmax(most, v);
+        total += v, n++;
+        x += at, y += v, xx += at * at, xy += at * v;
+    }
+    matrix_csv_free(&base);
+    arena_free(&a);
+    if (how == SLOPE)
+        return n > 1 ? (n * xy - x * y) / (n * xx - x * x) : NAN;
+    return how == ABS_MEAN ? total / n : most;
+}
+
+#define DISTANCE(NAME, COLUMN, HOW)                                                                                                                  \
+    static double NAME(const struct source *s)                                                                                                       \
+    {                                                                                                                                                \
+        return distance(s, COLUMN, HOW);                                                                                                             \
+    }
+DISTANCE(loss_abs, "loss", ABS_MAX)
+DISTANCE(loss_mean_abs, "loss", ABS_MEAN)
+DISTANCE(loss_rel, "loss", REL_MAX)
+DISTANCE(loss_slope, "loss", SLOPE)
+DISTANCE(norm_abs, "grad_norm", ABS_MAX)
+DISTANCE(norm_rel, "grad_norm", REL_MAX)
+
+/* ---- recordings ---- */
+
+/* Sum of a column over the rows of a table of the recording whose `key` column contains `word`; NULL: all rows. */
+static double table_sum(const struct source *s, const char *table, const char *column, const char *key, const char *word)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct matrix_csv c;
+    double total = 0;
+    if (!s->r->record || !matrix_csv_read(&c, matrix_path(s->job, s->r, s->copy, arena_printf(&a, "%s.csv", table), &a), &e))
+        total = NAN;
+    else {
+        for (size_t i = 0; i < c.rows; i++)
+            if (!word || strstr(matrix_csv_text(&c, i, key), word))
+                total += isnan(matrix_csv_at(&c, i, column)) ? 0 : matrix_csv_at(&c, i, column);
+        matrix_csv_free(&c);
+    }
+    arena_free(&a);
+    return total;
+}
+
+#define SUMMARY(NAME, COLUMN, UNIT)                                                                                                                  \
+    static double NAME(const struct source *s)                                                                                                       \
+    {                                                                                                                                                \
+        return table_sum(s, "summary", COLUMN, NULL, NULL) / (UNIT);                                                                                 \
+    }
+SUMMARY(span_s, "span_ns", 1e9)
+SUMMARY(busy_pct, "busy_pct", 1)
+SUMMARY(kernel_s, "kernel_sum_ns", 1e9)
+SUMMARY(comm_s, "comm_sum_ns", 1e9)
+SUMMARY(compute_s, "compute_sum_ns", 1e9)
+SUMMARY(memset_ms, "memset_ns", 1e6)
+SUMMARY(kernels, "kernels", 1)
+
+static double comm_calls(const struct source *s)
+{
+    return table_sum(s, "comm", "calls", "group", "cp");
+}
+
+static double comm_mib(const struct source *s)
+{
+    return table_sum(s, "comm", "bytes", "group", "cp") / (1024 * 1024);
+}
+
+static double op_syncs(const struct source *s)
+{
+    return table_sum(s, "syncs", "count", NULL, NULL);
+}
+
+static const struct row {
+    struct matrix_measure is;
+    measure_fn *of;
+} measures[] = {
+    {{"step_s", "step s", "%.2f", false}, step_s},
+    {{"step_ms", "step ms", "%.1f", false}, step_ms},
+    {{"fwd_ms", "forward ms", "%.1f", false}, fwd_ms},
+    {{"tok_per_s", "tok/s", "%.0f", false}, tok_per_s},
+    {{"mfu", "MFU", "%.3f", false}, mfu},
+    {{"loss", "mean loss", "%.5f", false}, loss},
+    {{"loss_first", "first loss", "%.6f", false}, loss_first},
+    {{"loss_last", "last loss", "%.6f", false}, loss_last},
+    {{"grad_norm", "mean grad norm", "%.4f", false}, grad_norm},
+    {{"peak_mib", "peak MiB", "%.1f", false}, peak_mib},
+    {{"rejected", "stalled steps", "%.0f", false}, rejected},
+    {{"ratio", "tok/s to base", "%.3f", false}, ratio},
+    {{"change_pct", "step to base %", "%+.1f", false}, change_pct},
+    {{"loss_abs", "loss max |d|", "%.2e", false}, loss_abs},
+    {{"loss_mean_abs", "loss mean |d|", "%.2e", false}, loss_mean_abs},
+    {{"loss_rel", "loss max rel", "%.2e", false}, loss_rel},
+    {{"loss_slope", "loss rel per step", "%+.1e", false}, loss_slope},
+    {{"norm_abs", "norm max |d|", "%.2e", false}, norm_abs},
+    {{"norm_rel", "norm max rel", "%.2e", false}, norm_rel},
+    {{"span_s", "span s", "%.2f", false}, span_s},
+    {{"busy_pct", "busy %", "%.1f", false}, busy_pct},
+    {{"kernel_s", "kernels s", "%.2f", false}, kernel_s},
+    {{"comm_s", "comm s", "%.2f", false}, comm_s},
+    {{"compute_s", "non-comm s", "%.2f", false}, compute_s},
+    {{"memset_ms", "memset ms", "%.1f", false}, memset_ms},
+    {{"kernels", "kernel calls", "%.0f", true}, kernels},
+    {{"comm_calls", "cp collectives", "%.0f", true}, comm_calls},
+    {{"comm_mib", "cp MiB sent", "%.1f", true}, comm_mib},
+    {{"op_syncs", "op syncs", "%.0f", true}, op_syncs},
+};
+
+static const struct matrix_measure sync_measure = {"sync:", "syncs", "%.0f", true}, calls_measure = {"calls:", "calls", "%.0f", true};
+
+const struct matrix_measure *matrix_measure_find(const char *name)
+{
+    if (!strncmp(name, "sync:", 5) && name[5])
+        return &sync_measure;
+    if (!strncmp(name, "calls:", 6) && name[6])
+        return &calls_measure;
+    for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
+        if (!strcmp(measures[i].is.name, name))
+            return &measures[i].is;
+    return NULL;
+}
+
+static const struct matrix_run *base_of(const struct matrix *m, const struct matrix_run *r)
+{
+    for (size_t i = 0; r->table && i < m->ntables; i++)
+        if (!strcmp(m->tables[i].name, r->table) && m->tables[i].base)
+            return matrix_find(m, m->tables[i].base);
+    return NULL;
+}
+
+static double of_row(const struct source *s, const char *name)
+{
+    for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
+        if (!strcmp(measures[i].is.name, name))
+            return measures[i].of(s);
+    return NAN;
+}
+
+double matrix_measure(const struct matrix *m, const struct matrix_run *r, const char *name, const struct matrix_job *job, int copy)
+{
+    struct source s = {m, r, base_of(m, r), job, copy, NULL};
+    struct arena a = {0};
+    struct err e = {0};
+    struct matrix_csv rows;
+    double v = NAN;
+    if (!strncmp(name, "sync:", 5))
+        v = table_sum(&s, "syncs", "count", "site", name + 5);
+    else if (!strncmp(name, "calls:", 6))
+        v = table_sum(&s, "kernels", "calls", "name", name + 6);
+    else if (!r->refuses && matrix_csv_read(&rows, matrix_path(job, r, copy, "csv", &a), &e)) {
+        s.rows = &rows;
+        v = of_row(&s, name);
+        matrix_csv_free(&rows);
+    }
+    arena_free(&a);
+    return v;
+}
