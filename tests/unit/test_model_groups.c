@@ -164,7 +164,7 @@ TEST(parts_make_up_the_whole)
         int *seen = NULL;
         for (int rank = 0; rank < tp; rank++) {
             struct stack st;
-            stack_init(&st, &c, rank, &a);
+            stack_init(&st, &c, rank, true, &a);
             const struct param_layout *whole = &st.whole[OP_GDN];
             seen = seen ? seen : arena_array(&a, int, whole->layer_floats);
             for (int64_t i = 0; i < st.part[OP_GDN].layer_floats; i++)
@@ -178,7 +178,7 @@ TEST(parts_make_up_the_whole)
             }
         }
         struct stack alone;
-        stack_init(&alone, &one, 0, &a);
+        stack_init(&alone, &one, 0, true, &a);
         float *v = arena_array(&a, float, alone.floats);
         stack_draw(v, &alone, 7);
         assert_true(hash == stack_hash(&alone, v));
