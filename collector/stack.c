@@ -144,13 +144,16 @@ static uint32_t define_stack(struct defs *d, const struct raw *v, size_t n, uint
 
 /* ---- the walk ---- */
 
-/* Native frames out to the interpreter, then its lines; what called the interpreter is of no interest. */
-static size_t walk(struct raw *v, size_t most)
+/* Native frames from the one that returns to `from` out to the interpreter, then its lines; what called the interpreter is of no
+ * interest. */
+static size_t walk(struct raw *v, size_t most, uint64_t from)
 {
     uint64_t pcs[NATIVE_FRAMES];
     struct python_frame lines[PYTHON_FRAMES];
-    size_t nlines = python ? python_walk(lines, PYTHON_FRAMES) : 0, npcs = native_walk(pcs, NATIVE_FRAMES), n = 0;
-    for (size_t i = 0; i < npcs && n < most && !(nlines && native_same(pcs[i], python_code())); i++)
+    size_t nlines = python ? python_walk(lines, PYTHON_FRAMES) : 0, npcs = native_walk(pcs, NATIVE_FRAMES), n = 0, first = 0;
+    while (first < npcs && pcs[first] != from)
+        first++;
+    for (size_t i = first < npcs ? first : 0; i < npcs && n < most && !(nlines && native_same(pcs[i], python_code())); i++)
         v[n++] = (struct raw){pcs[i], 0};
     for (size_t i = 0; i < nlines && n < most; i++)
         v[n++] = (struct raw){lines[i].code, lines[i].instruction};
@@ -185,12 +188,12 @@ static void prepare(struct recorder *r)
     pthread_mutex_unlock(&lock);
 }
 
-static uint32_t capture(struct recorder *r)
+static uint32_t capture(struct recorder *r, uint64_t from)
 {
     struct raw v[STACK_DEEPEST];
     if (!native_known((uint64_t)(uintptr_t)&stack_capture))
         prepare(r);
-    size_t n = walk(v, STACK_DEEPEST);
+    size_t n = walk(v, STACK_DEEPEST, from);
     uint64_t hash = hash_of(v, n);
     uint32_t number = n ? number_of(atomic_load_explicit(&stacks, memory_order_acquire), hash) : 0;
     if (n && !number) {
@@ -201,14 +204,15 @@ static uint32_t capture(struct recorder *r)
     return number;
 }
 
-uint32_t stack_capture(struct recorder *r)
+__attribute__((noinline)) uint32_t stack_capture(struct recorder *r)
 {
+    uint64_t from = (uint64_t)(uintptr_t)__builtin_return_address(0);
     int saved = errno;
     uint32_t number = 0;
     if (python)
         prepare_python(r);
     if (recorder_enter(r)) {
-        number = capture(r);
+        number = capture(r, from);
         recorder_leave();
     }
     errno = saved;

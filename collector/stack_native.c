@@ -85,7 +85,7 @@ __attribute__((noinline, no_sanitize("address", "thread"))) static size_t by_fra
     return n;
 }
 
-static size_t by_unwinder(uint64_t *pcs, size_t most)
+__attribute__((noinline)) static size_t by_unwinder(uint64_t *pcs, size_t most)
 {
     void *v[NATIVE_FRAMES + 2];
     int got = backtrace(v, (int)most);

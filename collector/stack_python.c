@@ -18,7 +18,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { WINDOW = 4096, BEFORE = 3584, TABLE_MAX = 65536 };
+enum { PAGE = 4096, FRAME = 80, TABLE_MAX = 65536 };
 
 static struct layout {
     int cframe, current;                             /* in the thread state; -1: current is the frame itself, else in the C frame */
@@ -118,20 +118,19 @@ uint64_t python_code(void)
 
 /* ---- frames ---- */
 
-/* Frames lie together: one read serves many. */
+/* Frames lie together: one read of what stands before them in their page serves many. */
 struct window {
     uint64_t from;
     size_t n;
-    char bytes[WINDOW];
+    char bytes[PAGE + FRAME];
 };
 
-static const char *look(struct window *w, uint64_t p, size_t n)
+static const char *look(struct window *w, uint64_t p)
 {
-    if (p < w->from || p + n > w->from + w->n) {
-        bool wide = p > BEFORE && safe_read(p - BEFORE, w->bytes, WINDOW);
-        w->from = wide ? p - BEFORE : p;
-        w->n = wide ? WINDOW : n;
-        if (!wide && !safe_read(p, w->bytes, n)) {
+    if (p < w->from || p + FRAME > w->from + w->n) {
+        w->from = p & ~(uint64_t)(PAGE - 1);
+        w->n = (size_t)(p + FRAME - w->from);
+        if (!safe_read(w->from, w->bytes, w->n)) {
             w->n = 0;
             return NULL;
         }
@@ -146,23 +145,25 @@ static uint64_t word(const char *p, int offset)
     return v;
 }
 
-static uint64_t innermost(uint64_t state)
+/* The thread state is this thread's own, and the interpreter has just told where it is; its C frame lies in the C stack. */
+static uint64_t innermost(const char *state)
 {
-    uint64_t p = 0;
+    uint64_t c, p;
     if (at.cframe < 0)
-        return safe_read(state + (uint64_t)at.current, &p, sizeof p) ? p : 0;
-    return safe_read(state + (uint64_t)at.cframe, &p, sizeof p) && p && safe_read(p + (uint64_t)at.current, &p, sizeof p) ? p : 0;
+        return word(state, at.current);
+    c = word(state, at.cframe);
+    return c && safe_read(c + (uint64_t)at.current, &p, sizeof p) ? p : 0;
 }
 
 size_t python_walk(struct python_frame *v, size_t most)
 {
-    enum { FRAME = 80 };
     struct window w;
     size_t n = 0;
-    uint64_t state = atomic_load(&ready) ? (uintptr_t)thread_state() : 0, frame = state ? innermost(state) : 0;
-    w.n = 0;
+    const char *state = atomic_load(&ready) ? thread_state() : NULL;
+    uint64_t frame = state ? innermost(state) : 0;
+    w.n = w.from = 0;
     for (int steps = 0; frame && n < most && steps < 4 * PYTHON_FRAMES; steps++) {
-        const char *f = look(&w, frame, FRAME);
+        const char *f = look(&w, frame);
         if (!f)
             break;
         if (f[at.owner] != at.not_python)

@@ -1,5 +1,6 @@
 /* sync_lib.c - a library whose calls report a wait of the host, as a device of ours does (schemas/activity.h); to be preloaded
- * into any program. wait_ns(t) waits and reports; its caller is the call site. */
+ * into any program. wait_ns(t) waits and reports; its caller is the call site. report_cost(n) is the CPU time of one of n reports
+ * of waits that took no time, in ns. */
 #include "schemas/activity.h"
 #include "schemas/clock.h"
 
@@ -8,6 +9,7 @@ static void *context;
 
 __attribute__((visibility("default"))) bool cpscope_activity_subscribe(int version, activity_fn *fn, void *ctx);
 __attribute__((visibility("default"))) void wait_ns(int64_t ns);
+__attribute__((visibility("default"))) double report_cost(int n);
 
 bool cpscope_activity_subscribe(int version, activity_fn *fn, void *ctx)
 {
@@ -16,7 +18,7 @@ bool cpscope_activity_subscribe(int version, activity_fn *fn, void *ctx)
     return version == ACTIVITY_VERSION;
 }
 
-void wait_ns(int64_t ns)
+static struct activity a_wait(void)
 {
     struct activity a = ACTIVITY_NONE;
     a.what = ACT_EVENT;
@@ -24,10 +26,24 @@ void wait_ns(int64_t ns)
     a.name = "deviceStreamSynchronize";
     a.sync_class = SYNC_STREAM;
     a.did_block = 1;
-    a.start = clock_now();
-    while (clock_now() - a.start < ns)
-        ;
-    a.end = clock_now();
+    a.start = a.end = clock_now();
+    return a;
+}
+
+void wait_ns(int64_t ns)
+{
+    struct activity a = a_wait();
+    while (a.end - a.start < ns)
+        a.end = clock_now();
     if (report)
         report(context, &a);
+}
+
+double report_cost(int n)
+{
+    struct activity a = a_wait();
+    int64_t began = clock_of(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < n && report; i++)
+        report(context, &a);
+    return (double)(clock_of(CLOCK_THREAD_CPUTIME_ID) - began) / n;
 }
