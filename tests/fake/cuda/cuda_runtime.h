@@ -3,7 +3,7 @@
  *
  *   real:      kernel<<<grid, block>>>   stream        event      cudaMallocAsync
  *   here:      a loop over blocks; the   work is done  is always  a block of an arena that only kernels and copies may
- *              threads of a block are    when the      reached    touch (the host gets a signal), filled with NaN, with a
+ *              threads of a block are    when the      reached    touch (on demand: runtime.c), filled with NaN, with a
  *              coroutines (grid.cc)      call returns             margin behind it that is looked at when it is freed
  *
  * Only what the sources use. Everything else is a compile error, which is how one finds out.

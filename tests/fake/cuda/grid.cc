@@ -7,6 +7,7 @@
  */
 #include "cuda_runtime.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ struct warp {
 };
 
 struct block {
+    struct block *next; /* of those not in use */
     jmp_buf scheduler;
     struct carrier carriers[THREADS_MAX];
     unsigned char *stacks;
@@ -147,12 +149,12 @@ static void run_block()
     }
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct block *unused;
+
 static struct block *make_block()
 {
-    static __thread struct block *made;
-    if (made)
-        return made;
-    made = (struct block *)aligned_alloc(128, (sizeof *made + 127) / 128 * 128);
+    struct block *made = (struct block *)aligned_alloc(128, (sizeof *made + 127) / 128 * 128);
     void *stacks = mmap(NULL, (size_t)THREADS_MAX * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!made || stacks == MAP_FAILED)
         abort();
@@ -165,9 +167,28 @@ static struct block *make_block()
     return made;
 }
 
+/* Stacks are used again by whatever thread launches next. */
+static struct block *take_block()
+{
+    pthread_mutex_lock(&lock);
+    struct block *taken = unused;
+    if (taken)
+        unused = taken->next;
+    pthread_mutex_unlock(&lock);
+    return taken ? taken : make_block();
+}
+
+static void put_block(struct block *used)
+{
+    pthread_mutex_lock(&lock);
+    used->next = unused;
+    unused = used;
+    pthread_mutex_unlock(&lock);
+}
+
 void standin_grid(dim3 grid, dim3 block, size_t shared, void (*body)(void *), void *ctx)
 {
-    b = make_block();
+    b = take_block();
     b->n = (int)(block.x * block.y * block.z);
     b->body = body;
     b->ctx = ctx;
@@ -184,6 +205,7 @@ void standin_grid(dim3 grid, dim3 block, size_t shared, void (*body)(void *), vo
                 run_block();
             }
     standin_leave();
+    put_block(b);
 }
 
 void *standin_shared()

@@ -1,5 +1,5 @@
 /* runtime.c - the stand-in's runtime: every call does its work before it returns. STANDIN_DEVICES in the environment: how
- * many devices there are (1); STANDIN_FAIL=N: the N-th allocation fails.
+ * many devices there are (1); STANDIN_FAIL=N: the N-th allocation fails; STANDIN_GUARD=1: as drawn, else all may touch it.
  *
  *   arena  |block|margin|block|margin| ...   no access but between standin_touch() and standin_leave()
  */
@@ -38,8 +38,18 @@ static struct block *spare[CLASSES], **by_place; /* [ARENA / 256]: the block tha
 
 /* ---- who may touch the arena ---- */
 
+static bool guarded(void)
+{
+    static int known; /* 1 no, 2 yes */
+    if (!known)
+        known = getenv("STANDIN_GUARD") ? 2 : 1;
+    return known == 2;
+}
+
 void standin_touch(void)
 {
+    if (!guarded())
+        return;
     pthread_mutex_lock(&lock);
     if (touching++ == 0 && opened && mprotect(arena, opened, PROT_READ | PROT_WRITE) != 0)
         abort();
@@ -48,6 +58,8 @@ void standin_touch(void)
 
 void standin_leave(void)
 {
+    if (!guarded())
+        return;
     pthread_mutex_lock(&lock);
     if (--touching == 0 && opened && mprotect(arena, opened, PROT_NONE) != 0)
         abort();
@@ -85,7 +97,7 @@ static struct block *fresh(int class)
     x->at = used;
     used += (size_t)1 << class;
     while (opened < used) {
-        if (touching && mprotect(arena + opened, SEGMENT, PROT_READ | PROT_WRITE) != 0)
+        if ((touching || !guarded()) && mprotect(arena + opened, SEGMENT, PROT_READ | PROT_WRITE) != 0)
             abort();
         opened += SEGMENT;
     }
