@@ -263,7 +263,7 @@ TEST(refusals)
     o = options_of("gdn.chunkwise");
     o.attn_mode = "attn.ulysses", refused(&o, "--layers 2 has none");
     o.layers = 4, o.attn_mode = "gdn.ulysses", refused(&o, "want a gdn mode and an attn mode");
-    o.attn_mode = "attn.uly", refused(&o, "--attn-mode attn.uly: no such mode; the nearest is attn.ulysses");
+    o.attn_mode = "attn.ulyses", refused(&o, "--attn-mode attn.ulyses: no such mode; the nearest is attn.ulysses");
     o.attn_mode = "attn.ring.contiguous", o.cp = 2,
     refused(&o, "--mode gdn.chunkwise takes zigzag rows, --attn-mode attn.ring.contiguous contiguous ones");
     o = options_of("gdn.chunkwise");
