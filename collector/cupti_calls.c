@@ -33,6 +33,7 @@ struct copying { /* a call that waits for its copy's record */
 static struct api apis[DOMAINS][CBIDS_MAX];
 static struct recorder *recorder;
 static const struct cupti *cupti;
+static bool waits_only;                                  /* a call is a row when it turns out to wait */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of copying[] */
 static struct copying copying[WAITING];                  /* near id % WAITING */
 static _Atomic int ncopying;
@@ -107,6 +108,7 @@ bool calls_start(struct recorder *r, const struct cupti *c, void *subscriber, st
 {
     recorder = r;
     cupti = c;
+    waits_only = !want.rows;
     *result = ask_for(CUPTI_DOMAIN_RUNTIME, subscriber, want);
     int driver = ask_for(CUPTI_DOMAIN_DRIVER, subscriber, want);
     *result = *result == CUPTI_OK ? driver : *result;
@@ -119,7 +121,7 @@ static void emit(const struct copying *c, enum sync_class class, int64_t stream)
 {
     struct activity a = ACTIVITY_NONE;
     union emit_more more = {.sync = {.class = (int32_t) class, .did_block = -1, .wait_stream = stream, .wait_event = -1}};
-    bool detail = class != SYNC_NONE && (c->stack || stream >= 0);
+    bool detail = class != SYNC_NONE;
     a.what = ACT_EVENT;
     a.kind = EV_RUNTIME;
     a.start = c->start;
@@ -213,7 +215,7 @@ static void leave(const struct api *a, const struct cupti_call *call)
         c.tid = mine.tid = (int32_t)syscall(SYS_gettid);
     if (waits && stack_due(c.end - c.start))
         c.stack = stack_capture(recorder);
-    if (c.stack && a->class != a->if_pageable && wait_for_copy(&c))
+    if ((c.stack || waits_only) && a->class != a->if_pageable && wait_for_copy(&c))
         return;
     emit(&c, (enum sync_class)a->class, stream_of(a, call));
 }

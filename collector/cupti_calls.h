@@ -5,7 +5,8 @@
  *       )                                       |
  *   )                                   end ----'   one row, with the stack when it took long
  *
- * A call whose class depends on the memory that it copies (wait_class) and that has a stack waits for its copy's record.
+ * A call whose class depends on the memory that it copies (wait_class) waits for its copy's record, where the class matters here: it
+ * has a stack, or only calls that wait are recorded.
  */
 #pragma once
 #include "collector/cupti_bind.h"

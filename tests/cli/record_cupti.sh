@@ -42,3 +42,22 @@ FAKE_FAULT=captured cpscope record -o c.sqlite -- ./client nccl 2> err
 sqlite3 c.sqlite "SELECT f.value, g.value, c.sequence, c.message_bytes, count(*) FROM comm c JOIN string f ON f.id = c.function
     JOIN string g ON g.id = c.communicator GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
 echo "copies that wait:" $(cpscope record -o w.sqlite -- ./client all > out 2> err; cpscope syncs --format csv --span all w.sqlite 2>&1 | cut -d, -f3-5 | sort | tr '\n' ' ')
+
+echo "== options"
+kinds() { sqlite3 -separator ' ' "$1" "SELECT k.name, count(*) FROM event e JOIN event_kind k ON k.id = e.kind GROUP BY 1 ORDER BY 1" | tr '\n' ';'; }
+for option in --lite --yield "--kinds kernel" "--kinds runtime,sync"; do
+    cpscope record --force $option -o o.sqlite -- ./client all > out 2> err
+    echo "$option: status $?, $(kinds o.sqlite) $(grep '^cpscope: ' err)"
+done
+cpscope record --force --lite -o o.sqlite -- ./client nccl > out 2> err
+sqlite3 o.sqlite "SELECT s.value, e.bytes, count(*) FROM event e JOIN string s ON s.id = e.name WHERE e.kind = 6 GROUP BY 1, 2 ORDER BY 1, 2"
+echo "calls that wait, in every way to record:" $(for option in "--stack-threshold 0s" "--stack-threshold 1h" --lite; do
+    cpscope record --force $option -o o.sqlite -- ./client all > out 2> err
+    cpscope syncs --format csv --span all o.sqlite | cut -d, -f3-5 | sort | md5sum | cut -c1-8
+done | uniq -c)
+sqlite3 o.sqlite "SELECT 'stacks without frames:', count(*) FROM sync y WHERE y.stack IS NOT NULL AND NOT EXISTS (SELECT 1 FROM frame f WHERE f.stack = y.stack)"
+echo "exported for Nsight:" $(cpscope record --force -o o.sqlite -- ./client all > out 2> err; cpscope export o.sqlite --to nsys -o n.nsys.sqlite > /dev/null
+    for t in CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_MEMCPY CUPTI_ACTIVITY_KIND_MEMSET CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_SYNCHRONIZATION; do
+        [ "$(sqlite3 o.sqlite "SELECT count(*), sum(start), sum(end) FROM $t")" = "$(sqlite3 n.nsys.sqlite "SELECT count(*), sum(start), sum(end) FROM $t")" ] && echo $t $(sqlite3 n.nsys.sqlite "SELECT count(*) FROM $t")
+    done)
+if command -v nsys > /dev/null; then nsys stats --report cuda_gpu_kern_sum n.nsys.sqlite > nsys.out 2>&1 || cat nsys.out; fi
