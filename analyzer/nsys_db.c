@@ -1,12 +1,13 @@
 /* nsys_db.c - the database of an Nsight Systems export: its tables and columns come and go with the version. */
 #include "analyzer/nsys.h"
+#include "schemas/sqlbound.h"
 #include "analyzer/utf8.h"
 
 #include <string.h>
 
 static bool damaged(struct nsys *n)
 {
-    return fail(n->e, ERR_FAIL, "%s: damaged Nsight Systems export: %s", n->path, sqlite3_errmsg(n->db));
+    return fail(n->e, ERR_FAIL, "%s: damaged Nsight Systems export: %s", n->path, sqlbound_why(n->db));
 }
 
 static bool has_table(struct nsys *n, const char *name)

@@ -250,7 +250,7 @@ void digest_put_table(struct bytes *b, const struct digest *g)
 
 static void get_rows(struct reading *r, struct table *t, int waits)
 {
-    size_t columns = read_count(r, r->n - r->at), rows = read_count(r, r->n - r->at);
+    size_t columns = read_count(r, UINT32_MAX), rows = read_count(r, r->n - r->at);
     r->bad |= columns != t->ncolumns;
     for (size_t i = 0; i < rows && !r->bad; i++)
         table_row(t);

@@ -1,6 +1,7 @@
 /* sqlin.c - foreign SQLite databases. */
 #include "analyzer/sqlin.h"
 #include "analyzer/decimal.h"
+#include "schemas/sqlbound.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@ sqlite3 *sqlin_open_immutable(const char *path)
         to += *p == '%' || *p == '?' || *p == '#' ? sprintf(to, "%%%02x", *p) : sprintf(to, "%c", *p);
     sprintf(to, "?immutable=1");
     sqlite3 *db = NULL;
-    if (sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK) {
+    if (sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK && sqlbound_set(db, path)) {
         sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
         sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
         sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
@@ -122,7 +123,7 @@ const char *sqlin_text(struct sqlin *q, const char *sql)
 
 static bool damaged(struct sqlin *q)
 {
-    return fail(q->r.e, ERR_FAIL, "%s: damaged %s: %s", q->r.path, q->what, sqlite3_errmsg(q->db));
+    return fail(q->r.e, ERR_FAIL, "%s: damaged %s: %s", q->r.path, q->what, sqlbound_why(q->db));
 }
 
 bool sqlin_rows(struct sqlin *q, const char *sql, bool (*row)(void *ctx, sqlite3_stmt *s), void *ctx)

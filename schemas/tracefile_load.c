@@ -8,6 +8,7 @@
  *   event n/4+1 ..                         |--- thread 2 ---| ...
  *   sync, kernel, ... (side rows find their event)          |--- thread 1 ---|--- thread 2 ...
  */
+#include "schemas/sqlbound.h"
 #include "schemas/tracefile_sql.h"
 
 #include <pthread.h>
@@ -276,7 +277,7 @@ static sqlite3 *connect(const char *path, struct job **at, struct err *e)
 {
     sqlite3 *db = NULL;
     bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-              sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK &&
+              sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK && sqlbound_set(db, path) &&
               sqlite3_create_function_v2(db, "take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, at, NULL, take, taken, NULL) == SQLITE_OK;
     if (ok)
         return db;
@@ -311,7 +312,7 @@ static bool run(sqlite3 *db, const char *path, struct job *j)
     while ((rc = sqlite3_step(s)) == SQLITE_ROW)
         ;
     if (rc != SQLITE_DONE)
-        fail(&j->err, ERR_FAIL, "%s: damaged: %s", path, sqlite3_errmsg(db));
+        fail(&j->err, ERR_FAIL, "%s: damaged: %s", path, sqlbound_why(db));
     sqlite3_finalize(s);
     return rc == SQLITE_DONE;
 }
