@@ -2,7 +2,7 @@
  *
  *     cpscope baseline 1
  *     fact backend cpu
- *     units steps=4 microbatches=40 sequences=160
+ *     units steps=4 microbatches=40 sequences=160 ranks=4
  *     rule syncs.count per site
  *         240/6 kernels/layout/resolve.c:resolve_cu_seqlens
  *     rule summary.busy_pct min

@@ -67,6 +67,8 @@ void baseline_write(const struct baseline *b, FILE *out)
             fprintf(out, " %s=%lld", unit_names[u], (long long)b->units.n[u]);
     if (b->units.tokens)
         fprintf(out, " tokens=%lld", (long long)b->units.tokens);
+    if (b->units.ranks)
+        fprintf(out, " ranks=%lld", (long long)b->units.ranks);
     fprintf(out, "%s\n", b->units.whole ? " whole=1" : "");
     for (size_t i = 0; i < b->n; i++)
         write_rule(&b->rule[i], out);
@@ -103,8 +105,9 @@ static bool read_units(struct reading *r, const char *text)
         int64_t v = mark_value(text, unit_names[i]);
         u->n[i] = v > 0 ? v : 0;
     }
-    int64_t tokens = mark_value(text, "tokens");
+    int64_t tokens = mark_value(text, "tokens"), ranks = mark_value(text, "ranks");
     u->tokens = tokens > 0 ? tokens : 0;
+    u->ranks = ranks > 0 ? ranks : 0;
     u->whole = mark_value(text, "whole") == 1;
     return u->n[UNIT_STEPS] > 0 || damaged(r, "units without steps");
 }

@@ -2,6 +2,7 @@
 #include "analyzer/gate.h"
 #include "analyzer/gate_parts.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,9 +65,12 @@ static const char *no_time(const struct judge *j)
 }
 
 /* Why the two sides' units do not fit the rule. */
-static const char *units_differ(const struct judge *j)
+static const char *units_differ(const struct judge *j, struct arena *a)
 {
     const struct units *b = &j->o->baseline->units, *t = &j->units;
+    if (b->ranks && t->ranks && b->ranks != t->ranks) /* a site may be met on some ranks only */
+        return arena_printf(a, "not comparable with the baseline: %" PRId64 " rank%s recorded against %" PRId64, t->ranks, t->ranks == 1 ? "" : "s",
+                            b->ranks);
     if (rule_counts(j->r))
         return b->whole != t->whole ? "not comparable with the baseline: only one of the two has steps" : NULL;
     bool tokens = b->tokens && t->tokens && b->tokens * t->n[UNIT_STEPS] != t->tokens * b->n[UNIT_STEPS];
@@ -87,7 +91,7 @@ static const char *obstacle(const struct judge *j, const struct facts *mine, con
         return arena_printf(a, "the baseline does not hold \"%s\": write it again with these rules", rule_subject(j->r, a));
     if (base->missing)
         return arena_printf(a, "in the baseline: %s", base->missing);
-    return units_differ(j);
+    return units_differ(j, a);
 }
 
 /* Why the runs themselves do not answer the rule; NULL: they do. */

@@ -43,7 +43,7 @@ static void count_range(struct units *u, const char *name, bool first_rank)
 
 struct units units_count(const struct trace *t)
 {
-    struct units u = {.whole = true};
+    struct units u = {.whole = true, .ranks = (int64_t)t->nranks};
     for (size_t r = 0; r < t->nranks; r++) {
         const struct trace_rank *rank = &t->ranks[r];
         const struct trace_file *f = &t->files[rank->file];

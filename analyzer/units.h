@@ -12,6 +12,7 @@ enum { UNIT_STEPS, UNIT_MICROBATCHES, UNIT_SEQUENCES, NUNITS };
 struct units {
     int64_t n[NUNITS];
     int64_t tokens; /* in all steps, over one rank's marks; 0: not in this trace */
+    int64_t ranks;  /* that the counts are summed over; 0: not known, in a baseline file of old */
     bool whole;
 };
 

@@ -8,6 +8,9 @@ gate gate_longer.json --baseline sync.baseline   # 3 steps against 2, and code m
 gate gate_after.json --baseline sync.baseline
 gate gate_after.json --baseline gate_before.json # a trace is a baseline too
 gate gate_other_gpu.json --baseline sync.baseline
+mkdir two && cp gate_before.json two/0.json && sed 's/"rank": 0/"rank": 1/' gate_before.json > two/1.json
+gate two --baseline sync.baseline                # a rank more than the baseline was made from
+rm -r two
 gate gate_after.json                             # nothing to compare with is not a pass
 rules() { printf '%s\n' "$1" > my.rules; shift; gate "$@" --rules my.rules; }
 rules 'syncs.count where site ~ "router" sum <= 0   # the router must not read back' gate_before.json

@@ -166,6 +166,7 @@ TEST(baseline_round_trip)
     {
         struct baseline b = {.units = {.n = {(int64_t)rnd(9) + 1, (int64_t)rnd(3), (int64_t)rnd(99)},
                                        .tokens = (int64_t)rnd(2) * 77,
+                                       .ranks = (int64_t)rnd(2) * 4,
                                        .whole = rnd(2)}},
                         got = {0};
         struct measured_key v[2][8];
