@@ -122,6 +122,13 @@ static uint32_t late_of_terms(struct shrinking *s)
     return new_late(s, l);
 }
 
+/* The end of a collective's member that did not last until the last one came: no earlier than its start. */
+static bool ends_early(const struct shrinking *s, uint32_t instant)
+{
+    uint32_t group = instant & 1 ? replay_tie(s->r, instant / 2)->group : 0;
+    return group && replay_measured(s->r, instant) < s->r->groups[group - 1].join;
+}
+
 static uint32_t shrink(void *ctx, uint32_t instant)
 {
     struct shrinking *s = ctx;
@@ -133,6 +140,11 @@ static uint32_t shrink(void *ctx, uint32_t instant)
     if ((instant & 1) && !is_known(s, instant - 1)) /* a circle was cut here */
         return 1;
     uint32_t only = follow_causes(s, instant), place = place_at(s, instant);
+    if (only && ends_early(s, instant)) {
+        add_cause(s, only - 1, 0);
+        add_cause(s, instant - 1, replay_measured(s->r, instant) - replay_measured(s->r, instant - 1));
+        return late_of_terms(s);
+    }
     if (only && place == REPLAY_NONE)
         return s->x->of[only - 1];
     if (only)

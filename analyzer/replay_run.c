@@ -91,7 +91,8 @@ static int64_t work_end(const struct running *x, uint32_t task)
     if (!k->group)
         return start + duration(x, task);
     const struct replay_group *g = &x->r->groups[k->group - 1];
-    return join + duration(x, task) + (replay_end(x->r, task) - g->join - g->transfer);
+    int64_t end = join + duration(x, task) + (replay_end(x->r, task) - g->join - g->transfer);
+    return end > start ? end : start; /* a member that ended before the last one came is none; it must not end before it starts */
 }
 
 static int64_t call_end(const struct running *x, uint32_t task)

@@ -27,16 +27,24 @@ static int64_t median_step(const struct replay *r, const struct scenario *s, con
     return median;
 }
 
+/* When the task runs, on its own clock. Where a circle was cut its end is the measured one, which its start may have passed. */
+static struct ivl run_of(const struct replay *r, const struct replayed *p, const struct replay_queue *q, uint32_t task)
+{
+    int64_t start = replayed_at(r, p, 2 * task) - q->offset, end = replayed_at(r, p, 2 * task + 1) - q->offset;
+    return (struct ivl){start, end > start ? end : start};
+}
+
 static void add_work(const struct replay *r, const struct replayed *p, const struct replay_queue *q, struct ivlset window, struct metrics *m,
                      struct ivl *v, size_t *n)
 {
     const struct trace_file *f = &r->t->files[q->file];
     for (uint32_t i = q->first; i < q->first + q->n; i++) {
-        int64_t start = replayed_at(r, p, 2 * i) - q->offset, end = replayed_at(r, p, 2 * i + 1) - q->offset;
+        struct ivl run = run_of(r, p, q, i);
         enum work work = trace_work(f, &f->d.ev[r->tasks[i].row]);
-        v[(*n)++] = (struct ivl){start, end};
-        m->comm_sum_ns += work == WORK_COMM ? ivl_within(window, start, end) : 0;
-        m->compute_sum_ns += work == WORK_COMPUTE ? ivl_within(window, start, end) : 0;
+        int64_t ns = ivl_within(window, run.start, run.end);
+        v[(*n)++] = run;
+        m->comm_sum_ns += work == WORK_COMM ? ns : 0;
+        m->compute_sum_ns += work == WORK_COMPUTE ? ns : 0;
     }
 }
 
@@ -46,8 +54,10 @@ static int64_t blocked(const struct replay *r, const struct replayed *p, uint32_
     for (size_t q = 0; q < r->nqueues; q++) {
         const struct replay_queue *k = &r->queues[q];
         for (uint32_t i = k->first; k->rank == rank && k->lane == REPLAY_NONE && i < k->first + k->n; i++)
-            if (replay_tie(r, i)->wait)
-                ns += ivl_within(window, replayed_at(r, p, 2 * i) - k->offset, replayed_at(r, p, 2 * i + 1) - k->offset);
+            if (replay_tie(r, i)->wait) {
+                struct ivl run = run_of(r, p, k, i);
+                ns += ivl_within(window, run.start, run.end);
+            }
     }
     return ns;
 }
