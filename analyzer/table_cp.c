@@ -303,23 +303,20 @@ static void look_file(struct look *x, struct arena *a, struct table *out)
     x->rank_of = arena_array(a, uint32_t, x->f->d.nthreads);
     cpwalk_make(t, x->file, x->launched, &x->walk, a);
     for (uint32_t r = 0; r < t->nranks; r++)
-        for (size_t i = 0; t->ranks[r].file == x->file && i < t->ranks[r].nthreads; i++)
+        for (size_t i = 0; i < t->ranks[r].nthreads; i++)
             x->rank_of[t->ranks[r].threads[i].thread] = r;
     for (uint32_t l = 0; l < t->nlanes; l++) {
-        for (size_t i = 0; t->lanes[l].file == x->file && i < t->lanes[l].n; i++) {
+        for (size_t i = 0; i < t->lanes[l].n; i++) {
             take_row(x, l, t->lanes[l].ev[i]);
             linked |= x->launched[t->lanes[l].ev[i]] != 0;
         }
-        if (t->lanes[l].file != x->file)
-            continue;
         take_bubbles(x, l);
         if (x->by_ring_step)
             take_rings(x, &t->lanes[l]);
     }
     mark_calls(x);
     for (uint32_t r = 0; r < t->nranks; r++)
-        if (t->ranks[r].file == x->file)
-            take_host(x, r);
+        take_host(x, r);
     for (size_t i = 0, n = x->keys.n; i < n; i++)
         fill_row(x, i, linked, out);
     x->any = x->walk.marked || x->keys.n;
