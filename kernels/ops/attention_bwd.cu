@@ -112,16 +112,12 @@ static __device__ __forceinline__ void back_keys(const struct attention_bwd_args
             int i = tile_y() + 16 * x, j = tile_x() + 16 * y;
             int64_t key = t.row + i - p.k;
             bool seen = j < rows && key >= 0 && key < attn_visible(&p, first + j);
-            weight[x][y] = seen ? exp_f(in.scale * weight[x][y] - r->lse[j]) : 0;
-            ds[x][y] = seen ? weight[x][y] * (ds[x][y] - r->delta[j]) : 0;
-            s[i * TILE_SQUARE_LD + j] = weight[x][y];
+            float w = seen ? exp_f(in.scale * weight[x][y] - r->lse[j]) : 0;
+            s[i * TILE_SQUARE_LD + j] = w;
+            s[TILE_SQUARE + i * TILE_SQUARE_LD + j] = seen ? w * (ds[x][y] - r->delta[j]) : 0;
         }
     tile_product<TILE_READY, TILE_COLUMNS>(dv, stage, operand_of(s, TILE_SQUARE_LD, TILE, NULL), operand_of(d_o + t.at, a.lddo, t.e, NULL), rows);
-    __syncthreads();
-    for (int x = 0; x < 4; x++)
-        for (int y = 0; y < 4; y++)
-            s[(tile_y() + 16 * x) * TILE_SQUARE_LD + tile_x() + 16 * y] = ds[x][y];
-    tile_product<TILE_READY, TILE_COLUMNS>(dk, stage, operand_of(s, TILE_SQUARE_LD, TILE, NULL),
+    tile_product<TILE_READY, TILE_COLUMNS>(dk, stage, operand_of(s + TILE_SQUARE, TILE_SQUARE_LD, TILE, NULL),
                                            operand_of(attn_q(&head, p.q + first) + t.at, in.ldq, t.d, NULL), rows);
 }
 
@@ -166,8 +162,9 @@ static __device__ __forceinline__ void back_key_tile(const struct attention_bwd_
 /* Block (every gridDim.x-th tile of keys, key head, slice of the columns of dk and dv). */
 template <int N> static __global__ void __launch_bounds__(TILE_THREADS, 1) attention_bwd_kv(const __grid_constant__ struct attention_bwd_args a)
 {
-    __shared__ __align__(16) float s[TILE_SQUARE], stage[TILE_STAGE + 16 * N * TILE_LD];
+    CUDA_SHARED(float, s);
     __shared__ struct query_rows r;
+    float *stage = s + 2 * TILE_SQUARE;
     int64_t keys = 0;
     for (int64_t i = 0; i < a.in.npieces; i++)
         keys = a.in.pieces[i].klen > 0 && a.in.pieces[i].k + a.in.pieces[i].klen > keys ? a.in.pieces[i].k + a.in.pieces[i].klen : keys;
@@ -191,10 +188,11 @@ static void cuda_attention_bwd(struct cuda_call *c, const void *args)
         CUDA_LAUNCH(gpu::attention_bwd_q<4>, queries, TILE_THREADS, 0, c, *a);
     else
         CUDA_LAUNCH(gpu::attention_bwd_q<ATTN_WIDE>, queries, TILE_THREADS, 0, c, *a);
+    size_t shared = sizeof(float) * (2 * TILE_SQUARE + TILE_STAGE + 16 * ATTN_WIDE * TILE_LD);
     if (attn_narrow(most))
-        CUDA_LAUNCH(gpu::attention_bwd_kv<4>, keys, TILE_THREADS, 0, c, *a);
+        CUDA_LAUNCH_LARGE(gpu::attention_bwd_kv<4>, keys, TILE_THREADS, shared, c, *a);
     else
-        CUDA_LAUNCH(gpu::attention_bwd_kv<ATTN_WIDE>, keys, TILE_THREADS, 0, c, *a);
+        CUDA_LAUNCH_LARGE(gpu::attention_bwd_kv<ATTN_WIDE>, keys, TILE_THREADS, shared, c, *a);
 }
 
 CUDA_TABLE(attention_bwd) = {CUDA_ROW(attention_bwd), {0}};

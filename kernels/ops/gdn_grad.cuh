@@ -35,6 +35,7 @@ struct grad_block {
     struct decay *d;
     struct grad_sums *sums;
     float *s, *stage;                  /* [64][TILE_SQUARE_LD], 2 TILE_STAGE */
+    float *fade;                       /* [64]: beta exp(gam) */
     const float *s0, *after, *vn, *db; /* of head h */
     int h, hk, rep;
 };
@@ -102,34 +103,41 @@ struct row_sums {
     double kz[4], kd[4], qd[4];
 };
 
-/* Keys from .. from + 63 of: Z = dB S0^T, Vn D^T and dO S0^T. */
+/* to (+)= by[i] acc[i][j] at row i of the chunk and key from + j; sum += that row of x times acc. */
+static __device__ __forceinline__ void grad_keys_add(const struct grad_block &b, int from, const float (&acc)[4][4], const float *by, float factor,
+                                                     const float *x, float *to, bool add, double *sum)
+{
+    const struct gdn_grad &a = *b.a;
+    for (int r = 0; r < 4; r++)
+        for (int y = 0; y < 4; y++) {
+            int i = tile_y() + 16 * r, col = from + tile_x() + 16 * y;
+            if (i >= b.c.n || col >= a.in.dk)
+                continue;
+            float *at = to + (b.c.start + i) * a.lddqk + (int64_t)b.hk * a.in.dk + col;
+            *at = (add ? *at : 0) + factor * by[i] * acc[r][y];
+            sum[r] += (double)x[(b.c.start + i) * a.in.ldqk + (int64_t)b.hk * a.in.dk + col] * acc[r][y];
+        }
+}
+
+/* Keys from .. from + 63 of: Vn D^T, Z = dB S0^T and dO S0^T. */
 template <bool SCAN> static __device__ __forceinline__ void grad_keys(const struct grad_block &b, int from, struct row_sums *sum)
 {
     const struct gdn_grad &a = *b.a;
-    int dk = a.in.dk, rows = dk - from < TILE ? dk - from : TILE;
-    float z[4][4], kt[4][4], qi[4][4];
-    struct operand s0 = operand_of(b.s0 + (int64_t)from * a.E, a.E, rows, NULL), after = operand_of(b.after + (int64_t)from * a.E, a.E, rows, NULL);
-    tile_clear(z), tile_clear(kt), tile_clear(qi);
-    tile_product<TILE_ROWS, TILE_ROWS>(z, b.stage, operand_of(b.db, a.E, b.c.n, NULL), s0, a.E);
-    tile_product<TILE_ROWS, TILE_ROWS>(kt, b.stage, operand_of(b.vn, a.E, b.c.n, NULL), after, a.E);
-    if (SCAN)
-        tile_product<TILE_ROWS, TILE_ROWS>(qi, b.stage, grad_d_o(b), s0, a.E);
+    int rows = a.in.dk - from < TILE ? a.in.dk - from : TILE;
     bool add = !SCAN || b.h > b.hk * b.rep;
-    for (int x = 0; x < 4; x++)
-        for (int y = 0; y < 4; y++) {
-            int i = tile_y() + 16 * x, col = from + tile_x() + 16 * y;
-            if (i >= b.c.n || col >= dk)
-                continue;
-            int64_t in = (b.c.start + i) * a.in.ldqk + (int64_t)b.hk * dk + col, out = (b.c.start + i) * a.lddqk + (int64_t)b.hk * dk + col;
-            float begin = b.d->begin[i], end = b.d->end[i], k = a.in.k[in];
-            a.dk[out] = (add ? a.dk[out] : 0) + (end * kt[x][y] - b.d->beta[i] * begin * z[x][y]);
-            sum->kz[x] += (double)k * z[x][y];
-            sum->kd[x] += (double)k * kt[x][y];
-            if (SCAN) {
-                a.dq[out] = (add ? a.dq[out] : 0) + a.in.scale * begin * qi[x][y];
-                sum->qd[x] += (double)a.in.q[in] * qi[x][y];
-            }
-        }
+    struct operand s0 = operand_of(b.s0 + (int64_t)from * a.E, a.E, rows, NULL), after = operand_of(b.after + (int64_t)from * a.E, a.E, rows, NULL);
+    float acc[4][4];
+    tile_clear(acc);
+    tile_product<TILE_ROWS, TILE_ROWS>(acc, b.stage, operand_of(b.vn, a.E, b.c.n, NULL), after, a.E);
+    grad_keys_add(b, from, acc, b.d->end, 1, a.in.k, a.dk, add, sum->kd);
+    tile_clear(acc);
+    tile_product<TILE_ROWS, TILE_ROWS>(acc, b.stage, operand_of(b.db, a.E, b.c.n, NULL), s0, a.E);
+    grad_keys_add(b, from, acc, b.fade, -1, a.in.k, a.dk, true, sum->kz);
+    if (!SCAN)
+        return;
+    tile_clear(acc);
+    tile_product<TILE_ROWS, TILE_ROWS>(acc, b.stage, grad_d_o(b), s0, a.E);
+    grad_keys_add(b, from, acc, b.d->begin, a.in.scale, a.in.q, a.dq, add, sum->qd);
 }
 
 template <bool SCAN> static __device__ __forceinline__ void grad_rows(const struct grad_block &b)
@@ -201,6 +209,8 @@ static __device__ __forceinline__ void grad_head(struct grad_block &b, int64_t k
     if (threadIdx.x < TILE)
         b.sums->gam[threadIdx.x] = b.sums->beta[threadIdx.x] = 0;
     gdn_decay_load(b.d, a.in, b.c, b.h);
+    if (threadIdx.x < TILE) /* read behind the barriers of products */
+        b.fade[threadIdx.x] = b.d->beta[threadIdx.x] * b.d->begin[threadIdx.x];
     if (SCAN)
         grad_outputs(b, qk, g);
     grad_couplings(b, kk, n);
@@ -249,9 +259,11 @@ template <bool SCAN> static __global__ void __launch_bounds__(TILE_THREADS, 1) g
 {
     __shared__ struct decay d;
     __shared__ struct grad_sums sums;
+    __shared__ float fade[TILE];
     __shared__ __align__(16) float shared[TILE_SQUARE + 2 * TILE_STAGE];
     struct grad_block b;
-    b.a = &a, b.d = &d, b.sums = &sums, b.s = shared, b.stage = shared + TILE_SQUARE, b.hk = (int)blockIdx.y, b.rep = a.in.HV / a.in.HK;
+    b.a = &a, b.d = &d, b.sums = &sums, b.fade = fade, b.s = shared, b.stage = shared + TILE_SQUARE, b.hk = (int)blockIdx.y,
+    b.rep = a.in.HV / a.in.HK;
     int seg = a.reach == GDN_EVERY ? gdn_segment_numbered(a.in, blockIdx.x) : gdn_segment(a.in.cu, a.in.nseg, a.in.T - 1);
     int64_t j = blockIdx.x - (a.reach == GDN_EVERY ? gdn_number(a.in, seg) : 0);
     b.c = gdn_chunk_of(a.in, seg, j);

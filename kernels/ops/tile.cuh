@@ -51,28 +51,57 @@ template <int N> static __device__ __forceinline__ void tile_clear(float (&acc)[
             acc[x][y] = 0;
 }
 
-/* Brings k from .. from + TILE_K - 1 of R rows, or finds them ready; the rows of the result are `*ld` apart. `size`: of k. */
-template <int KIND, int R>
-static __device__ __forceinline__ const float *tile_bring(float *stage, const struct operand &x, int from, int size, int *ld)
-{
-    if constexpr (KIND == TILE_READY) {
-        *ld = (int)x.ld;
-        return x.p + from;
-    } else {
-        for (int at = (int)threadIdx.x; at < R * TILE_K; at += TILE_THREADS) {
-            int r = KIND == TILE_ROWS ? at / TILE_K : at % R, k = KIND == TILE_ROWS ? at % TILE_K : at / R;
-            float value = 0;
-            if (r < x.rows && from + k < size) {
-                value = KIND == TILE_ROWS ? x.p[r * x.ld + from + k] : x.p[(from + k) * x.ld + r];
-                if (x.weight)
-                    value *= x.weight[KIND == TILE_ROWS ? r : from + k];
-            }
-            stage[r * TILE_LD + k] = value;
+/* Up to TILE_K values of k of R rows on their way from device memory: a thread's share waits in registers while the block
+ * still multiplies what it has. An operand that is ready needs none of it. */
+template <int KIND, int R> struct on_the_way {
+    enum { SHARE = R * TILE_K / TILE_THREADS, STEP = TILE_THREADS / (KIND == TILE_ROWS ? (int)TILE_K : R) };
+    float share[SHARE];
+
+    static __device__ __forceinline__ int row(int i)
+    {
+        int at = (int)threadIdx.x + i * TILE_THREADS;
+        return KIND == TILE_ROWS ? at / TILE_K : at % R;
+    }
+
+    static __device__ __forceinline__ int column(int i)
+    {
+        int at = (int)threadIdx.x + i * TILE_THREADS;
+        return KIND == TILE_ROWS ? at % TILE_K : at / R;
+    }
+
+    /* k from `from` on; `size` of them in all. */
+    __device__ __forceinline__ void fetch(const struct operand &x, int from, int size)
+    {
+        int r = row(0), k = from + column(0);
+        const float *p = x.p + (KIND == TILE_ROWS ? r * x.ld + k : k * x.ld + r);
+        for (int i = 0; i < SHARE; i++, p += STEP * x.ld) {
+            bool there = r + (KIND == TILE_ROWS ? i * STEP : 0) < x.rows && k + (KIND == TILE_ROWS ? 0 : i * STEP) < size;
+            share[i] = there ? *p : 0;
+            if (x.weight && there)
+                share[i] *= x.weight[(KIND == TILE_ROWS ? r : k) + i * STEP];
         }
+    }
+
+    __device__ __forceinline__ const float *put(float *stage, const struct operand &, int, int *ld)
+    {
+        for (int i = 0; i < SHARE; i++)
+            stage[row(i) * TILE_LD + column(i)] = share[i];
         *ld = TILE_LD;
         return stage;
     }
-}
+};
+
+template <int R> struct on_the_way<TILE_READY, R> {
+    __device__ __forceinline__ void fetch(const struct operand &, int, int)
+    {
+    }
+
+    __device__ __forceinline__ const float *put(float *, const struct operand &x, int from, int *ld)
+    {
+        *ld = (int)x.ld;
+        return x.p + from;
+    }
+};
 
 template <int N> static __device__ __forceinline__ void tile_multiply(float (&acc)[4][N], const float *a, int lda, const float *b, int ldb, int size)
 {
@@ -99,12 +128,17 @@ template <int N> static __device__ __forceinline__ void tile_multiply(float (&ac
 template <int KA, int KB, int N>
 static __device__ __forceinline__ void tile_product(float (&acc)[4][N], float *stage, const struct operand &a, const struct operand &b, int size)
 {
+    on_the_way<KA, TILE> next_a;
+    on_the_way<KB, 16 * N> next_b;
+    next_a.fetch(a, 0, size);
+    next_b.fetch(b, 0, size);
     for (int from = 0; from < size; from += TILE_K) {
         int lda, ldb, left = size - from < TILE_K ? size - from : TILE_K;
         __syncthreads();
-        const float *sa = tile_bring<KA, TILE>(stage, a, from, size, &lda);
-        const float *sb = tile_bring<KB, 16 * N>(stage + TILE_STAGE, b, from, size, &ldb);
+        const float *sa = next_a.put(stage, a, from, &lda), *sb = next_b.put(stage + TILE_STAGE, b, from, &ldb);
         __syncthreads();
+        next_a.fetch(a, from + TILE_K, size);
+        next_b.fetch(b, from + TILE_K, size);
         tile_multiply(acc, sa, lda, sb, ldb, (left + 3) / 4 * 4);
     }
 }
