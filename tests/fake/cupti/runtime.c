@@ -512,6 +512,13 @@ API int cudaGetDevice(int *device)
     END;
 }
 
+API int cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    (void)limit, (void)value;
+    BEGIN("cudaDeviceSetLimit", &limit);
+    END;
+}
+
 API int cudaGetLastError(void)
 {
     return cudaSuccess;

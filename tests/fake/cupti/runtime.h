@@ -33,6 +33,8 @@ int cudaEventSynchronize(cudaEvent_t e);
 int cudaEventQuery(cudaEvent_t e);
 int cudaDeviceSynchronize(void);
 int cudaGetDevice(int *device);
+enum cudaLimit { cudaLimitStackSize };
+int cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
 int cudaLaunchKernel(const void *fun, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t s);
 int cudaStreamBeginCapture(cudaStream_t s, int mode);
 int cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *g);
