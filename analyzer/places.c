@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int by_place(const void *x, const void *y)
 {
@@ -67,10 +68,18 @@ const struct place *places_find(const struct places *p, const char *site, size_t
     return *n ? &p->v[i] : NULL;
 }
 
+/* The source is looked at below this folder only, and only files: the path is a trace's word. */
+static FILE *source_of(const char *path)
+{
+    struct stat s;
+    bool below = *path != '/' && !strstr(path, "..") && stat(path, &s) == 0 && S_ISREG(s.st_mode);
+    return below ? fopen(path, "r") : NULL;
+}
+
 static bool excused_line(const struct place *p, const char **reason, struct arena *a)
 {
     static const char word[] = "gpu-sync-ok:";
-    FILE *f = *p->file == '/' || strstr(p->file, "..") ? NULL : fopen(p->file, "r"); /* only below this folder */
+    FILE *f = source_of(p->file);
     char *line = NULL, *at = NULL;
     size_t cap = 0;
     ssize_t n = 0;

@@ -320,8 +320,10 @@ static bool compose(struct composer *c, struct err *e)
     page_section(&c->p, "headline", c->r->pair ? "Before and after" : "The step in numbers");
     report_headline(c->r, headline);
     page_table(&c->p, headline, (struct html_table_opts){0});
+    if (!section_syncs(c, &ops, &waits, e))
+        return false;
     section_explain(c);
-    if (!section_syncs(c, &ops, &waits, e) || !section_time(c, e))
+    if (!section_time(c, e))
         return false;
     if (!section_kernels(c, e))
         return false;
