@@ -196,6 +196,12 @@ void *dev_alloc(struct device *d, size_t bytes)
     return allocate(d, d->backend->ops->alloc, bytes);
 }
 
+void *dev_alloc_rows(struct device *d, int64_t n)
+{
+    bool narrow = d->backend->modelled && d->number != DEV_FP32;
+    return dev_alloc(d, (size_t)n * sizeof(float) / (narrow ? 2 : 1));
+}
+
 void *dev_alloc_index(struct device *d, size_t bytes)
 {
     const struct device_ops *ops = d->backend->ops;

@@ -92,6 +92,9 @@ void *dev_alloc(struct device *d, size_t bytes);
 /* Index tensors: what the host may read, or what decides what it reads. They have storage on every backend; what dev_alloc()
  * gives has none on sim, where only sizes count: copies and fills of it move nothing, and reading it back gives zeros. */
 void *dev_alloc_index(struct device *d, size_t bytes);
+/* n floats that hold values of the device's number format: on a modelled device, where they take no room, they count at its
+ * size; on others they take, and count, four bytes each. */
+void *dev_alloc_rows(struct device *d, int64_t n);
 bool device_has_storage(const struct device *d); /* false: filling and reading bulk tensors is a waste */
 void dev_free(struct device *d, void *p);        /* NULL is fine */
 int64_t dev_memory_peak(const struct device *d); /* bytes in use at most since the last call of dev_memory_reset_peak */

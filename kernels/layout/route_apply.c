@@ -23,8 +23,8 @@ struct step {
 
 static float *rows_alloc(const struct step *w)
 {
-    size_t bytes = (size_t)(w->rows * w->width) * sizeof(float);
-    return dev_alloc(w->device, bytes ? bytes : 1);
+    int64_t n = w->rows * w->width;
+    return dev_alloc_rows(w->device, n ? n : 1);
 }
 
 /* src in the order of index; src itself for the identity. */

@@ -5,11 +5,6 @@
 
 #include <stdlib.h>
 
-static void *device_floats(struct model *m, int64_t n)
-{
-    return dev_alloc(m->rank.device, (size_t)n * sizeof(float));
-}
-
 static void upload_params(struct model *m)
 {
     if (!device_has_storage(m->rank.device))
@@ -25,12 +20,12 @@ static void upload_params(struct model *m)
 static void allocate(struct model *m)
 {
     int64_t n = model_floats(m) * m->shape->microbatches;
-    m->params = device_floats(m, m->net.floats);
-    m->grads = device_floats(m, m->net.floats);
+    m->params = dev_alloc_rows(m->rank.device, m->net.floats);
+    m->grads = dev_alloc(m->rank.device, (size_t)m->net.floats * sizeof *m->grads);
     m->sums = dev_alloc(m->rank.device, SUMS * sizeof(double));
-    m->inputs = device_floats(m, n);
-    m->outputs = device_floats(m, n);
-    m->dinputs = device_floats(m, n);
+    m->inputs = dev_alloc_rows(m->rank.device, n);
+    m->outputs = dev_alloc_rows(m->rank.device, n);
+    m->dinputs = dev_alloc_rows(m->rank.device, n);
     if (m->net.vocab) {
         size_t bytes = (size_t)(shape_own_rows(m->shape) * m->shape->microbatches) * sizeof *m->ids;
         m->ids = dev_alloc(m->rank.device, bytes);

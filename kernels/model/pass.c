@@ -23,7 +23,7 @@ static bool forward(struct pass *p, struct err *e)
     dev_event_record(m->marks[2 * p->b], m->rank.stream);
     for (int64_t l = 0; l < layers; l++) {
         bool last = l + 1 == layers;
-        p->x[l + 1] = last ? m->outputs + p->b * n : dev_alloc(m->rank.device, (size_t)n * sizeof(float));
+        p->x[l + 1] = last ? m->outputs + p->b * n : dev_alloc_rows(m->rank.device, n);
         if (!block_forward(m, l, p->x[l], p->x[l + 1], &p->state[l], !m->shape->recompute, e))
             return false;
         if (m->shape->recompute)
@@ -42,7 +42,7 @@ static void mask(struct pass *p)
     if (!n)
         return;
     int64_t *rows = dev_alloc(m->rank.device, (size_t)n * sizeof *rows);
-    float *zeros = dev_alloc(m->rank.device, (size_t)(n * width) * sizeof *zeros);
+    float *zeros = dev_alloc_rows(m->rank.device, n * width);
     dev_upload_async(m->rank.stream, rows, t->padding, (size_t)n * sizeof *rows);
     dev_set_async(m->rank.stream, zeros, 0, (size_t)(n * width) * sizeof *zeros);
     rows_scatter(m->rank.stream, m->outputs + p->b * model_floats(m), zeros, rows, n, width);
@@ -74,7 +74,7 @@ static bool again(struct pass *p, int64_t l, struct err *e)
 {
     struct model *m = p->m;
     DEV_RANGE(m->rank.device, MARK_RECOMPUTE, -1);
-    float *out = dev_alloc(m->rank.device, (size_t)model_floats(m) * sizeof *out);
+    float *out = dev_alloc_rows(m->rank.device, model_floats(m));
     bool ok = block_forward(m, l, p->x[l], out, &p->state[l], true, e);
     dev_free(m->rank.device, out);
     return ok;

@@ -2,6 +2,11 @@
 #include "kernels/modes/attn_core.h"
 #include "schemas/marker.h"
 
+float *attn_stored(const struct attn_core *c, int64_t n)
+{
+    return devpool_rows(c->pool, n);
+}
+
 float *attn_floats(const struct attn_core *c, int64_t n)
 {
     return devpool_floats(c->pool, n);

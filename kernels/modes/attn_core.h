@@ -25,6 +25,7 @@ struct attn_core {
 
 /* Memory in the pool. */
 float *attn_floats(const struct attn_core *c, int64_t n);
+float *attn_stored(const struct attn_core *c, int64_t n); /* of the storage type */
 float *attn_zeros(const struct attn_core *c, int64_t n);
 void attn_clear(const struct attn_core *c, float *v, int64_t n);
 

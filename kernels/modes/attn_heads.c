@@ -87,12 +87,12 @@ static void join(const struct trip *t, const float *blocks, float *x)
 static float *to_heads(const struct trip *t, struct devpool *pool, const float *x)
 {
     int64_t n = block(t) * t->ranks;
-    float *send = attn_floats(t->c, n), *recv = devpool_floats(pool, n);
+    float *send = attn_stored(t->c, n), *recv = devpool_rows(pool, n);
     cut(t, x, send);
     exchange(t, send, recv);
     if (!t->c->meta->index)
         return recv;
-    float *ordered = devpool_floats(pool, n);
+    float *ordered = devpool_rows(pool, n);
     rows_gather(t->c->r->stream, ordered, recv, t->c->meta->index, t->c->rows * t->ranks, share(t) * t->width);
     return ordered;
 }
@@ -102,11 +102,11 @@ static void from_heads(const struct trip *t, const float *heads, float *x)
     int64_t n = block(t) * t->ranks;
     const float *send = heads;
     if (t->c->meta->index) {
-        float *rank_major = attn_floats(t->c, n);
+        float *rank_major = attn_stored(t->c, n);
         rows_scatter(t->c->r->stream, rank_major, heads, t->c->meta->index, t->c->rows * t->ranks, share(t) * t->width);
         send = rank_major;
     }
-    float *recv = attn_floats(t->c, n);
+    float *recv = attn_stored(t->c, n);
     exchange(t, send, recv);
     join(t, recv, x);
 }
@@ -142,7 +142,7 @@ void attn_heads_forward(struct attn_core *c, int ranks, attn_heads_fn *inner)
     h->q = to_heads(&q, kept, c->q);
     h->k = to_heads(&k, kept, c->k);
     h->v = to_heads(&v, kept, c->v);
-    h->o = devpool_floats(kept, attn_o_size(h));
+    h->o = devpool_rows(kept, attn_o_size(h));
     h->lse = devpool_floats(kept, h->rows * h->heads);
     h->pool = &pool;
     inner(h);
@@ -172,9 +172,9 @@ void attn_heads_backward(struct attn_core *c, int ranks, attn_heads_fn *inner)
     struct trip o = trip_of(c, ranks, c->heads, c->e);
     h.pool = c->pool;
     h.d_o = to_heads(&o, c->pool, c->d_o);
-    h.dq = attn_floats(c, attn_q_size(&h));
-    h.dk = attn_floats(c, attn_k_size(&h));
-    h.dv = attn_floats(c, attn_v_size(&h));
+    h.dq = attn_stored(c, attn_q_size(&h));
+    h.dk = attn_stored(c, attn_k_size(&h));
+    h.dv = attn_stored(c, attn_v_size(&h));
     inner(&h);
     round_grads(&h);
     from_heads(&q, h.dq, c->dq);

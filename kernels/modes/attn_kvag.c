@@ -9,11 +9,11 @@ static float *gather(const struct attn_core *c, const float *x, int64_t width)
 {
     struct cp_rank *r = c->r;
     DEV_RANGE(r->device, RANGE_KV_EXCHANGE, -1);
-    float *all = attn_floats(c, c->rows * r->shape->cp * width);
+    float *all = attn_stored(c, c->rows * r->shape->cp * width);
     comm_all_gather_rows(r->comm, r->stream, x, all, c->rows * width);
     if (!c->meta->index)
         return all;
-    float *picked = attn_floats(c, c->meta->plan.indices * width);
+    float *picked = attn_stored(c, c->meta->plan.indices * width);
     rows_gather(r->stream, picked, all, c->meta->index, c->meta->plan.indices, width);
     return picked;
 }
@@ -36,7 +36,7 @@ static void scatter(const struct attn_core *c, float *picked, float *dx, int64_t
 /* Rows of x in the order of the calls. */
 static float *in_order(const struct attn_core *c, const float *x, int64_t width)
 {
-    float *y = attn_floats(c, c->rows * width);
+    float *y = attn_stored(c, c->rows * width);
     rows_gather(c->r->stream, y, x, c->meta->q_index, c->rows, width);
     return y;
 }
@@ -84,7 +84,7 @@ static void beside(struct attn_core *g, const struct attn_core *second, void (*c
 
 static void reordered_forward(struct attn_core *c, struct attn_core *g)
 {
-    g->o = attn_floats(g, attn_o_size(c));
+    g->o = attn_stored(g, attn_o_size(c));
     g->lse = attn_floats(g, c->rows * c->heads);
     beside(g, g, attn_call_forward);
     restore(c, c->o, g->o, (int64_t)c->heads * c->e);

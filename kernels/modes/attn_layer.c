@@ -101,8 +101,8 @@ static const float *gate(struct kept *k, const struct layer_tensors *w, const fl
     struct attn_core *c = &k->core;
     if (!c->r->shape->attn_gate)
         return c->o;
-    k->g = attn_floats(c, attn_o_size(c));
-    k->gated = attn_floats(c, attn_o_size(c));
+    k->g = attn_stored(c, attn_o_size(c));
+    k->gated = attn_stored(c, attn_o_size(c));
     project(c->r, ATTN_W_GATE, x, w, k->g);
     op_sigmoid_gate_fwd(c->stream, &(struct sigmoid_gate_fwd_args){c->o, k->g, k->gated, attn_o_size(c)});
     op_round(c->stream, c->r->shape->dtype, k->gated, attn_o_size(c));
@@ -114,7 +114,7 @@ static float *gate_back(const struct kept *k, struct attn_core *c, float *d_o)
 {
     if (!k->g)
         return NULL;
-    float *dg = attn_floats(c, attn_o_size(c));
+    float *dg = attn_stored(c, attn_o_size(c));
     op_sigmoid_gate_bwd(c->stream, &(struct sigmoid_gate_bwd_args){d_o, c->o, k->g, d_o, dg, attn_o_size(c)});
     op_round(c->stream, c->r->shape->dtype, dg, attn_o_size(c));
     return dg;
@@ -146,11 +146,11 @@ bool attn_forward(const struct attn_form *f, struct cp_rank *r, const struct lay
     st->drop = drop;
     *c = core_of(r, &st->pool, meta);
     c->arena = &st->arena;
-    float *q = attn_floats(c, attn_q_size(c)), *k = attn_floats(c, attn_k_size(c)), *v = attn_floats(c, attn_v_size(c));
+    float *q = attn_stored(c, attn_q_size(c)), *k = attn_stored(c, attn_k_size(c)), *v = attn_stored(c, attn_v_size(c));
     c->q = q;
     c->k = k;
     c->v = v;
-    c->o = attn_floats(c, attn_o_size(c));
+    c->o = attn_stored(c, attn_o_size(c));
     c->lse = attn_floats(c, c->rows * c->heads);
     dev_range_push(r->device, RANGE_IN_PROJ, -1);
     project(r, ATTN_W_Q, x, w, q);
@@ -174,10 +174,10 @@ bool attn_backward(struct cp_rank *r, const struct attn_form *f, const struct la
     struct attn_core c = kept->core;
     devpool_init(&pool, r->device);
     c.pool = &pool;
-    float *d_o = attn_floats(&c, attn_o_size(&c));
-    c.dq = attn_floats(&c, attn_q_size(&c));
-    c.dk = attn_floats(&c, attn_k_size(&c));
-    c.dv = attn_floats(&c, attn_v_size(&c));
+    float *d_o = attn_stored(&c, attn_o_size(&c));
+    c.dq = attn_stored(&c, attn_q_size(&c));
+    c.dk = attn_stored(&c, attn_k_size(&c));
+    c.dv = attn_stored(&c, attn_v_size(&c));
     c.d_o = d_o;
     dev_range_push(r->device, RANGE_OUT_PROJ, -1);
     project_back(r, ATTN_W_OUT, kept->g ? kept->gated : c.o, dy, w, grad, d_o, false);

@@ -38,10 +38,10 @@ static void exchange_grad(const struct walk *w, int to, int from)
 static struct walk walk_of(struct attn_core *c, const struct attn_ring *ring)
 {
     struct walk w = {.c = c, .ring = ring, .k_size = attn_k_size(c), .size = attn_k_size(c) + attn_v_size(c)};
-    w.block = attn_floats(c, w.size);
-    w.next = attn_floats(c, w.size);
+    w.block = attn_stored(c, w.size);
+    w.next = attn_stored(c, w.size);
     if (ring->window < ring->n)
-        w.outer = attn_floats(c, w.size);
+        w.outer = attn_stored(c, w.size);
     dev_copy_async(c->r->stream, w.block, c->k, (size_t)w.k_size * sizeof(float));
     dev_copy_async(c->r->stream, w.block + w.k_size, c->v, (size_t)attn_v_size(c) * sizeof(float));
     return w;

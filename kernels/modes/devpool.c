@@ -22,6 +22,13 @@ void *devpool_bytes(struct devpool *p, size_t bytes)
     return v;
 }
 
+float *devpool_rows(struct devpool *p, int64_t n)
+{
+    float *v = dev_alloc_rows(p->d, n);
+    devpool_own(p, v);
+    return v;
+}
+
 float *devpool_floats(struct devpool *p, int64_t n)
 {
     return devpool_bytes(p, (size_t)n * sizeof(float));

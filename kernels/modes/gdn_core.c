@@ -144,7 +144,7 @@ static void gates(struct gdn_core *c, struct device *d)
 void gdn_core_pre(struct gdn_core *c)
 {
     struct device *d = stream_device(c->stream);
-    c->mix = devpool_floats(c->pool, c->tokens * gdn_core_mix(c));
+    c->mix = devpool_rows(c->pool, c->tokens * gdn_core_mix(c));
     c->inv = devpool_floats(c->pool, c->tokens * 2 * c->kheads);
     c->beta = devpool_floats(c->pool, c->tokens * c->vheads);
     c->g = devpool_floats(c->pool, c->tokens * c->vheads);
@@ -184,7 +184,7 @@ void gdn_core_prepare(struct gdn_core *c)
 
 void gdn_core_scan(struct gdn_core *c, const float *h_in)
 {
-    c->o = devpool_floats(c->pool, c->tokens * gdn_core_out(c));
+    c->o = devpool_rows(c->pool, c->tokens * gdn_core_out(c));
     op_gdn_scan_fwd(c->stream, &(struct gdn_scan_fwd_args){.in = gdn_core_inputs(c), .h_in = h_in, .o = c->o, .ldo = gdn_core_out(c)});
     op_round(c->stream, c->dtype, c->o, c->tokens * gdn_core_out(c));
 }
@@ -210,7 +210,7 @@ void gdn_back_norm(const struct gdn_core *c, struct gdn_back *b, float *dm)
 {
     DEV_RANGE(stream_device(c->stream), RANGE_GATED_NORM, -1);
     if (!b->dproj)
-        b->dproj = devpool_floats(b->pool, c->tokens * gdn_core_in(c));
+        b->dproj = devpool_rows(b->pool, c->tokens * gdn_core_in(c));
     b->d_o = dm;
     op_norm_bwd(c->stream, &(struct norm_bwd_args){.dm = dm,
                                                    .o = c->o,
@@ -233,7 +233,7 @@ void gdn_back_norm(const struct gdn_core *c, struct gdn_back *b, float *dm)
 
 void gdn_back_scan(const struct gdn_core *c, struct gdn_back *b, const float *h_in, const float *dh_out)
 {
-    b->dmix = devpool_floats(b->pool, c->tokens * gdn_core_mix(c));
+    b->dmix = devpool_rows(b->pool, c->tokens * gdn_core_mix(c));
     b->dg = devpool_floats(b->pool, c->tokens * c->vheads);
     b->dbeta = devpool_floats(b->pool, c->tokens * c->vheads);
     op_gdn_scan_bwd(c->stream, &(struct gdn_scan_bwd_args){.in = gdn_core_inputs(c),

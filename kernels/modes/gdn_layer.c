@@ -37,7 +37,7 @@ bool gdn_layer_forward(const struct gdn_middle *middle, struct cp_rank *r, const
 {
     struct gdn_kept *k = st->kept = arena_array(&st->arena, struct gdn_kept, 1);
     struct linear in = linear_in(r->shape), out = linear_out(r->shape);
-    k->proj = devpool_floats(&st->pool, in.rows * in.out);
+    k->proj = devpool_rows(&st->pool, in.rows * in.out);
     dev_range_push(r->device, RANGE_IN_PROJ, -1);
     project(r->stream, in, x, w->v[GDN_W_IN], k->proj);
     op_round(r->stream, r->shape->dtype, k->proj, in.rows * in.out);
@@ -58,7 +58,7 @@ bool gdn_layer_backward(const struct gdn_middle *middle, struct cp_rank *r, cons
     struct linear in = linear_in(r->shape), out = linear_out(r->shape);
     struct devpool pool;
     devpool_init(&pool, r->device);
-    float *dm = devpool_floats(&pool, out.rows * out.in);
+    float *dm = devpool_rows(&pool, out.rows * out.in);
     dev_range_push(r->device, RANGE_OUT_PROJ, -1);
     project_back(r->stream, out, k->m, w->v[GDN_W_OUT], dy, dm, grad->v[GDN_W_OUT]);
     op_round(r->stream, r->shape->dtype, dm, out.rows * out.in);
@@ -83,7 +83,7 @@ static float *local_forward(struct cp_rank *r, const struct layer_tensors *w, st
     c->tokens = r->shape->tokens;
     c->cu = b->cu;
     c->segments = b->entries - 1;
-    float *m = devpool_floats(&st->pool, c->tokens * gdn_core_out(c));
+    float *m = devpool_rows(&st->pool, c->tokens * gdn_core_out(c));
     gdn_core_forward(c, m);
     return m;
 }

@@ -24,7 +24,7 @@ static void shift(struct cp_rank *r, struct stream *s, const float *send, float 
 
 static const float *halo_of_previous(const struct gdn_links *links, struct cp_rank *r, struct gdn_core *c, const float *mine, int64_t n)
 {
-    float *all = devpool_floats(c->pool, links->halo_to_next ? n : n * r->shape->cp);
+    float *all = devpool_rows(c->pool, links->halo_to_next ? n : n * r->shape->cp);
     if (links->halo_to_next) {
         shift(r, c->stream, mine, all, n, r->rank + 1, r->rank - 1);
         return all;
@@ -39,7 +39,7 @@ static void exchange_halo(const struct gdn_links *links, struct cp_rank *r, stru
     int64_t rows = c->conv - 1, n = rows * gdn_core_mix(c), valid = r->batch->recurrent.pre_conv_tokens;
     if (!rows)
         return;
-    float *mine = devpool_floats(c->pool, n);
+    float *mine = devpool_rows(c->pool, n);
     rows_copy(c->stream, mine, gdn_core_mix(c), c->proj + (c->tokens - rows) * gdn_core_in(c), gdn_core_in(c), rows, gdn_core_mix(c));
     const float *before = halo_of_previous(links, r, c, mine, n);
     if (valid > 0) {
@@ -56,7 +56,7 @@ static void exchange_halo_back(const struct gdn_links *links, struct cp_rank *r,
     if (!rows)
         return;
     op_round(c->stream, r->shape->dtype, b->d_halo, n);
-    float *all = devpool_floats(b->pool, links->halo_to_next ? n : n * r->shape->cp), *next = links->halo_to_next ? all : all + (r->rank + 1) * n;
+    float *all = devpool_rows(b->pool, links->halo_to_next ? n : n * r->shape->cp), *next = links->halo_to_next ? all : all + (r->rank + 1) * n;
     if (links->halo_to_next)
         shift(r, c->stream, b->d_halo, all, n, r->rank - 1, r->rank + 1);
     else
@@ -206,7 +206,7 @@ float *gdn_shard_forward(const struct gdn_links *links, struct cp_rank *r, const
     links->enter(r, st, k);
     gdn_core_scan(c, k->h_in);
     dev_range_pop(r->device);
-    float *m = devpool_floats(&st->pool, c->tokens * gdn_core_out(c));
+    float *m = devpool_rows(&st->pool, c->tokens * gdn_core_out(c));
     gdn_core_norm(c, m);
     return m;
 }
@@ -215,7 +215,7 @@ float *gdn_shard_backward(const struct gdn_links *links, struct cp_rank *r, cons
                           struct devpool *pool, float *dm)
 {
     struct gdn_core *c = &k->core;
-    struct gdn_back b = {.pool = pool, .d_halo = devpool_floats(pool, (c->conv - 1) * gdn_core_mix(c))};
+    struct gdn_back b = {.pool = pool, .d_halo = devpool_rows(pool, (c->conv - 1) * gdn_core_mix(c))};
     gdn_core_grads(c, grad);
     gdn_back_norm(c, &b, dm);
     dev_range_push(r->device, RANGE_GATED_DELTA_RULE, -1);

@@ -42,7 +42,7 @@ static bool swapped(struct cp_rank *r, const struct layer_tensors *w, const floa
     int64_t hidden = r->shape->hidden;
     size_t bytes = (size_t)(shape_rows(r->shape) * hidden) * sizeof(float);
     const float *in = gdn_swap(r, st, swaps, LAYOUT_ZIGZAG, x, hidden, e);
-    float *out = devpool_bytes(&st->pool, bytes);
+    float *out = devpool_rows(&st->pool, shape_rows(r->shape) * hidden);
     if (!in || !gdn_layer_forward(&middle, r, w, in, out, st, e))
         return false;
     const struct gdn_kept *g = st->kept;
@@ -82,7 +82,7 @@ static bool backward(struct cp_rank *r, const struct layer_tensors *w, const str
     struct devpool pool;
     devpool_init(&pool, r->device);
     const float *in = gdn_swap_back(r, &pool, &k->swaps, LAYOUT_CONTIGUOUS, dy, hidden);
-    float *out = devpool_bytes(&pool, bytes);
+    float *out = devpool_rows(&pool, shape_rows(r->shape) * hidden);
     bool ok = gdn_layer_backward(&middle, r, w, grad, k->x, in, out, st, e);
     if (ok)
         dev_copy_async(r->stream, dx, gdn_swap_back(r, &pool, &k->swaps, LAYOUT_ZIGZAG, out, hidden), bytes);

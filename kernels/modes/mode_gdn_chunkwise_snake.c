@@ -101,7 +101,7 @@ static void exchange_halo(struct cp_rank *r, struct kept *k, struct devpool *poo
     int64_t rows = c->conv - 1, width = gdn_core_mix(c), n = rows * width;
     if (!rows)
         return;
-    float *mine = devpool_floats(pool, 2 * k->n * n), *all = devpool_floats(pool, 2 * k->n * n * r->shape->cp);
+    float *mine = devpool_rows(pool, 2 * k->n * n), *all = devpool_rows(pool, 2 * k->n * n * r->shape->cp);
     dev_set_async(r->stream, mine, 0, (size_t)(2 * k->n * n) * sizeof *mine); /* runs shorter than a halo fill a part of their place */
     for (int64_t i = 0; i < 2 * k->n; i++) {
         const struct gdn_core *x = &k->runs[i].core;
@@ -113,7 +113,7 @@ static void exchange_halo(struct cp_rank *r, struct kept *k, struct devpool *poo
         struct run *x = &k->runs[i];
         int64_t before = x->chunk * x->core.tokens;
         x->core.halo_valid = before < rows ? before : rows;
-        float *halo = devpool_floats(pool, n);
+        float *halo = devpool_rows(pool, n);
         for (int64_t back = 1; back <= x->core.halo_valid; back++)
             rows_copy(r->stream, halo + (rows - back) * width, width, halo_row(r, k, all, i, back), width, 1, width);
         x->core.halo = x->core.halo_valid ? halo : NULL;
@@ -129,7 +129,7 @@ static void exchange_halo_back(struct cp_rank *r, struct kept *k, struct devpool
     int64_t rows = c->conv - 1, width = gdn_core_mix(c), n = rows * width;
     if (!rows)
         return;
-    float *all = devpool_floats(pool, 2 * k->n * n * r->shape->cp);
+    float *all = devpool_rows(pool, 2 * k->n * n * r->shape->cp);
     op_round(r->stream, r->shape->dtype, mine, 2 * k->n * n);
     comm_all_gather_rows(r->comm, r->stream, mine, all, 2 * k->n * n);
     for (int64_t i = 0; i < 2 * k->n; i++) {
@@ -221,7 +221,7 @@ static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, s
     (void)e;
     struct kept *k = *kept = arena_array(&st->arena, struct kept, 1);
     make_runs(r, w, st, proj, k);
-    float *m = devpool_floats(&st->pool, shape_rows(r->shape) * gdn_out_width(r->shape));
+    float *m = devpool_rows(&st->pool, shape_rows(r->shape) * gdn_out_width(r->shape));
     dev_range_push(r->device, RANGE_PRE_GATED_DELTA_RULE, -1);
     exchange_halo(r, k, &st->pool);
     for (int64_t i = 0; i < 2 * k->n; i++)
@@ -256,7 +256,7 @@ static float *middle_backward(struct cp_rank *r, const struct layer_tensors *gra
     (void)e;
     struct kept *k = kept;
     int64_t in = gdn_in_width(r->shape), out = gdn_out_width(r->shape), halo = (r->shape->conv - 1) * gdn_conv_width(r->shape);
-    float *dproj = devpool_floats(pool, shape_rows(r->shape) * in), *d_halo = devpool_floats(pool, 2 * k->n * halo);
+    float *dproj = devpool_rows(pool, shape_rows(r->shape) * in), *d_halo = devpool_rows(pool, 2 * k->n * halo);
     for (int64_t i = 0; i < 2 * k->n; i++) {
         struct run *x = &k->runs[i];
         x->back = (struct gdn_back){.pool = pool, .dproj = dproj + x->start * in, .d_halo = d_halo + i * halo};

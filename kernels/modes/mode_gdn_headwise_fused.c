@@ -58,7 +58,7 @@ static struct concat_heads_args sections(const struct cp_rank *r, const float *r
 static float *to_heads(struct cp_rank *r, struct devpool *pool, const struct order *o, const float *x, int64_t width, bool out)
 {
     int64_t n = shape_rows(r->shape) * width;
-    float *send = devpool_floats(pool, n), *recv = devpool_floats(pool, n), *y = devpool_floats(pool, n);
+    float *send = devpool_rows(pool, n), *recv = devpool_rows(pool, n), *y = devpool_rows(pool, n);
     struct concat_heads_args cut = sections(r, x, send, out, false);
     op_concat_heads(r->stream, &cut);
     comm_all_to_all_rows(r->comm, r->stream, send, recv, n / r->shape->cp);
@@ -70,7 +70,7 @@ static float *to_heads(struct cp_rank *r, struct devpool *pool, const struct ord
 static float *from_heads(struct cp_rank *r, struct devpool *pool, const struct order *o, const float *x, int64_t width, bool out)
 {
     int64_t n = shape_rows(r->shape) * width;
-    float *send = devpool_floats(pool, n), *recv = devpool_floats(pool, n), *y = devpool_floats(pool, n);
+    float *send = devpool_rows(pool, n), *recv = devpool_rows(pool, n), *y = devpool_rows(pool, n);
     rows_scatter(r->stream, send, x, o->rank_major, r->shape->tokens, width / r->shape->cp);
     comm_all_to_all_rows(r->comm, r->stream, send, recv, n / r->shape->cp);
     struct concat_heads_args join = sections(r, y, recv, out, true);
@@ -91,7 +91,7 @@ static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, s
     c->segments = b->entries - 1;
     gdn_heads_weights(r, c);
     c->proj = to_heads(r, &st->pool, k->order, proj, gdn_in_width(r->shape), false);
-    float *m = devpool_floats(&st->pool, c->tokens * gdn_core_out(c));
+    float *m = devpool_rows(&st->pool, c->tokens * gdn_core_out(c));
     gdn_core_forward(c, m);
     return from_heads(r, &st->pool, k->order, m, gdn_out_width(r->shape), true);
 }

@@ -48,7 +48,7 @@ static void unpack_sequences(struct cp_rank *r, int64_t i, int64_t *bounds)
 static float *exchange(const struct trip *t, const float *send, int64_t width)
 {
     struct cp_rank *r = t->r;
-    float *recv = devpool_floats(t->pool, r->shape->cp * t->rows * width);
+    float *recv = devpool_rows(t->pool, r->shape->cp * t->rows * width);
     comm_all_to_all_rows(r->comm, r->stream, send, recv, t->rows * width);
     return recv;
 }
@@ -71,7 +71,7 @@ static void reorder(const struct trip *t, float *dst, const float *src, int64_t 
 static float *to_heads(const struct trip *t, const float *x, int64_t ld, int64_t at, int64_t width)
 {
     int64_t c = t->r->shape->cp, own = width / c;
-    float *send = devpool_floats(t->pool, t->rows * width);
+    float *send = devpool_rows(t->pool, t->rows * width);
     op_concat_blocks(t->r->stream, &(struct concat_blocks_args){.src = x + t->first_local * ld + at,
                                                                 .dst = send,
                                                                 .ld_src = ld,
@@ -122,7 +122,7 @@ static float *sequence_in(const struct trip *t, const float *proj)
     gdn_section_widths(t->r->shape, w);
     for (int i = 0; i < GDN_SECTIONS; at += w[i++])
         parts[i] = to_heads(t, proj, in, at, w[i]);
-    float *joined = devpool_floats(t->pool, n), *ordered = devpool_floats(t->pool, n);
+    float *joined = devpool_rows(t->pool, n), *ordered = devpool_rows(t->pool, n);
     join_sections(t, joined, parts, true);
     reorder(t, ordered, joined, in / t->r->shape->cp, true);
     return ordered;
@@ -132,10 +132,10 @@ static float *sequence_in(const struct trip *t, const float *proj)
 static void sequence_in_back(const struct trip *t, const float *dlocal, float *dproj)
 {
     int64_t w[GDN_SECTIONS], at = 0, c = t->r->shape->cp, in = gdn_in_width(t->r->shape);
-    float *joined = devpool_floats(t->pool, t->rows * in), *parts[GDN_SECTIONS];
+    float *joined = devpool_rows(t->pool, t->rows * in), *parts[GDN_SECTIONS];
     gdn_section_widths(t->r->shape, w);
     for (int i = 0; i < GDN_SECTIONS; i++)
-        parts[i] = devpool_floats(t->pool, t->rows * w[i]);
+        parts[i] = devpool_rows(t->pool, t->rows * w[i]);
     reorder(t, joined, dlocal + t->first * (in / c), in / c, false);
     join_sections(t, joined, parts, false);
     for (int i = 0; i < GDN_SECTIONS; at += w[i++])
@@ -146,7 +146,7 @@ static void sequence_in_back(const struct trip *t, const float *dlocal, float *d
 static float *sequence_out(const struct trip *t, const float *m)
 {
     int64_t out = gdn_out_width(t->r->shape), own = out / t->r->shape->cp;
-    float *ordered = devpool_floats(t->pool, t->rows * out), *y = devpool_floats(t->pool, t->rows * out);
+    float *ordered = devpool_rows(t->pool, t->rows * out), *y = devpool_rows(t->pool, t->rows * out);
     struct trip alone = *t;
     alone.first_local = 0; /* y holds nothing but this sequence */
     reorder(t, ordered, m + t->first * own, own, false);
@@ -173,7 +173,7 @@ static const float *unpack_all(struct cp_rank *r, struct layer_state *st, struct
         struct trip t = trip_of(r, &scratch, k->bounds, i);
         parts[i] = (struct rows_part){ok && t.rows ? sequence_in(&t, proj) : NULL, t.rows * r->shape->cp};
     }
-    float *all = devpool_floats(&st->pool, k->core.tokens * gdn_core_in(&k->core));
+    float *all = devpool_rows(&st->pool, k->core.tokens * gdn_core_in(&k->core));
     if (ok)
         rows_concat(r->stream, all, parts, k->sequences, gdn_core_in(&k->core));
     devpool_free(&scratch);
@@ -185,7 +185,7 @@ static float *pack_all(struct cp_rank *r, struct layer_state *st, struct kept *k
     struct devpool scratch;
     struct rows_part *parts = arena_array(&st->arena, struct rows_part, k->sequences);
     devpool_init(&scratch, r->device);
-    float *y = devpool_floats(&st->pool, shape_rows(r->shape) * gdn_out_width(r->shape));
+    float *y = devpool_rows(&st->pool, shape_rows(r->shape) * gdn_out_width(r->shape));
     for (int64_t i = 0; i < k->sequences; i++) {
         unpack_sequences(r, i, k->bounds);
         struct trip t = trip_of(r, &scratch, k->bounds, i);
@@ -209,7 +209,7 @@ static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, s
     k->core.proj = unpack_all(r, st, k, proj, e);
     if (!k->core.proj)
         return NULL;
-    float *m = devpool_floats(&st->pool, k->core.tokens * gdn_core_out(&k->core));
+    float *m = devpool_rows(&st->pool, k->core.tokens * gdn_core_out(&k->core));
     gdn_core_forward(&k->core, m);
     return pack_all(r, st, k, m);
 }
@@ -219,7 +219,7 @@ static float *middle_backward(struct cp_rank *r, const struct layer_tensors *gra
     (void)e;
     struct kept *k = kept;
     struct gdn_core *c = &k->core;
-    float *dall = devpool_floats(pool, c->tokens * gdn_core_out(c)), *dproj = devpool_floats(pool, shape_rows(r->shape) * gdn_in_width(r->shape));
+    float *dall = devpool_rows(pool, c->tokens * gdn_core_out(c)), *dproj = devpool_rows(pool, shape_rows(r->shape) * gdn_in_width(r->shape));
     for (int64_t i = 0; i < k->sequences; i++) {
         struct trip t = trip_of(r, pool, k->bounds, i);
         if (t.rows)

@@ -67,7 +67,7 @@ static float *reassemble(struct cp_rank *r, struct devpool *pool, const struct g
     int64_t c = r->shape->cp, n = 0, total = r->shape->tokens;
     struct arena a = {0};
     struct rows_part *parts = arena_array(&a, struct rows_part, 2 * c * g->entries);
-    float *y = devpool_floats(pool, total * width);
+    float *y = devpool_rows(pool, total * width);
     for (int64_t i = 0; i + 1 < g->entries; i++)
         for (int64_t j = 0; j < 2 * c && g->cu[i + 1] > g->cu[i]; j++) {
             struct place p = place_of(c, total, g->cu[i], g->cu[i + 1] - g->cu[i], j);
@@ -84,7 +84,7 @@ static float *cut(struct cp_rank *r, struct devpool *pool, const struct gathered
     int64_t c = r->shape->cp, n = 0, total = r->shape->tokens;
     struct arena a = {0};
     struct rows_part *parts = arena_array(&a, struct rows_part, 2 * c * g->entries);
-    float *y = devpool_floats(pool, (last - first) * (total / c) * width);
+    float *y = devpool_rows(pool, (last - first) * (total / c) * width);
     for (int rank = first; rank < last; rank++)
         for (int64_t i = 0; i + 1 < g->entries; i++)
             for (int half = 0; half < 2 && g->cu[i + 1] > g->cu[i]; half++) {
@@ -101,7 +101,7 @@ static float *spread(struct cp_rank *r, struct devpool *pool, const struct gathe
 {
     int64_t c = r->shape->cp, total = r->shape->tokens;
     size_t bytes = (size_t)(total * width) * sizeof(float);
-    float *y = devpool_bytes(pool, bytes);
+    float *y = devpool_rows(pool, total * width);
     dev_set_async(r->stream, y, 0, bytes);
     for (int64_t i = 0; i + 1 < g->entries; i++)
         for (int half = 0; half < 2 && g->cu[i + 1] > g->cu[i]; half++) {
@@ -123,10 +123,10 @@ static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, s
     k->list = gather_boundaries(r);
     if (!check_list(r, k->list, e))
         return NULL;
-    float *shards = devpool_floats(&st->pool, c->tokens * gdn_core_in(c));
+    float *shards = devpool_rows(&st->pool, c->tokens * gdn_core_in(c));
     comm_all_gather_rows(r->comm, r->stream, proj, shards, shape_rows(r->shape) * gdn_core_in(c));
     c->proj = reassemble(r, &st->pool, k->list, shards, gdn_core_in(c));
-    float *m = devpool_floats(&st->pool, c->tokens * gdn_core_out(c));
+    float *m = devpool_rows(&st->pool, c->tokens * gdn_core_out(c));
     gdn_core_forward(c, m);
     return cut(r, &st->pool, k->list, m, gdn_core_out(c), r->rank, r->rank + 1);
 }
@@ -139,7 +139,7 @@ static float *middle_backward(struct cp_rank *r, const struct layer_tensors *gra
     int64_t shard = shape_rows(r->shape) * gdn_core_in(c);
     gdn_core_grads(c, grad);
     const float *dall = gdn_core_backward(c, pool, spread(r, pool, k->list, dm, gdn_core_out(c)));
-    float *dproj = devpool_floats(pool, shard);
+    float *dproj = devpool_rows(pool, shard);
     float *parts = cut(r, pool, k->list, dall, gdn_core_in(c), 0, r->shape->cp);
     op_round(r->stream, r->shape->dtype, parts, shard * r->shape->cp);
     comm_reduce_scatter_rows(r->comm, r->stream, parts, dproj, shard);

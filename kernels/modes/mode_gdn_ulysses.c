@@ -43,7 +43,7 @@ static int64_t travelling(const struct cp_shape *s, bool out)
 static float *to_heads(struct cp_rank *r, struct devpool *pool, const float *x, bool out)
 {
     int64_t n = shape_rows(r->shape) * travelling(r->shape, out);
-    float *send = devpool_floats(pool, n), *recv = devpool_floats(pool, n);
+    float *send = devpool_rows(pool, n), *recv = devpool_rows(pool, n);
     struct concat_heads_args cut = cut_of(r, x, send, out, false);
     op_concat_heads(r->stream, &cut);
     comm_all_to_all_rows(r->comm, r->stream, send, recv, n / r->shape->cp);
@@ -53,7 +53,7 @@ static float *to_heads(struct cp_rank *r, struct devpool *pool, const float *x, 
 static void from_heads(struct cp_rank *r, struct devpool *pool, const float *heads, float *y, bool out)
 {
     int64_t n = shape_rows(r->shape) * travelling(r->shape, out);
-    float *recv = devpool_floats(pool, n);
+    float *recv = devpool_rows(pool, n);
     comm_all_to_all_rows(r->comm, r->stream, heads, recv, n / r->shape->cp);
     struct concat_heads_args join = cut_of(r, y, recv, out, true);
     op_concat_heads(r->stream, &join);
@@ -86,9 +86,9 @@ static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, s
     scan(r, c);
     n->tokens = shape_rows(r->shape);
     n->proj = proj;
-    n->o = devpool_floats(&st->pool, n->tokens * gdn_core_out(n));
+    n->o = devpool_rows(&st->pool, n->tokens * gdn_core_out(n));
     from_heads(r, &st->pool, c->o, n->o, true);
-    float *m = devpool_floats(&st->pool, n->tokens * gdn_core_out(n));
+    float *m = devpool_rows(&st->pool, n->tokens * gdn_core_out(n));
     gdn_core_norm(n, m);
     return m;
 }
@@ -98,7 +98,7 @@ static float *middle_backward(struct cp_rank *r, const struct layer_tensors *gra
     (void)e;
     struct kept *k = kept;
     struct gdn_core *c = &k->heads;
-    struct gdn_back outer = {.pool = pool}, inner = {.pool = pool, .dproj = devpool_floats(pool, c->tokens * gdn_core_in(c))};
+    struct gdn_back outer = {.pool = pool}, inner = {.pool = pool, .dproj = devpool_rows(pool, c->tokens * gdn_core_in(c))};
     gdn_core_grads(&k->norm, grad);
     gdn_back_norm(&k->norm, &outer, dm);
     inner.d_o = to_heads(r, pool, outer.d_o, true);

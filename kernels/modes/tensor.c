@@ -21,14 +21,14 @@ const float *tensor_gather(struct cp_rank *r, struct devpool *pool, const float 
     if (!r->tp)
         return x;
     DEV_RANGE(r->device, RANGE_TP_EXCHANGE, -1);
-    float *whole = devpool_floats(pool, all(r->shape));
+    float *whole = devpool_rows(pool, all(r->shape));
     comm_all_gather_rows(r->tp, r->stream, x, whole, own(r->shape));
     return whole;
 }
 
 float *tensor_part(struct cp_rank *r, struct devpool *pool, float *y)
 {
-    return r->tp ? devpool_floats(pool, all(r->shape)) : y;
+    return r->tp ? devpool_rows(pool, all(r->shape)) : y;
 }
 
 void tensor_scatter(struct cp_rank *r, const float *part, float *y)

@@ -234,6 +234,21 @@ TEST(stacks_of_both_operators)
     }
 }
 
+/* A modelled machine counts rows at their type's size; sums and states stay float. */
+TEST(modelled_memory_follows_the_type)
+{
+    for (const struct cp_mode *const *m = modes; *m; m++) {
+        struct run_row all[STEPS], half[STEPS];
+        struct run_options o = options_of((*m)->name);
+        o.device = "sim", o.cp = 4, o.tokens = 4096, o.hidden = 256, o.seqs = "equal:4";
+        run(&o, all);
+        o.dtype = "bf16";
+        run(&o, half);
+        if (half[0].peak_bytes * 2 < all[0].peak_bytes || half[0].peak_bytes * 10 > all[0].peak_bytes * 8)
+            fail_msg("%s: peak of %lld bytes, in bf16 %lld", o.mode, (long long)all[0].peak_bytes, (long long)half[0].peak_bytes);
+    }
+}
+
 static void refused(const struct run_options *o, const char *want)
 {
     struct arena a = {0};
@@ -274,4 +289,4 @@ TEST(refusals)
 
 UNIT_MAIN(UNIT(cp_sizes_may_change), UNIT(drawn_lengths_are_cut_between_groups), UNIT(the_seeds_schedule), UNIT(heads_may_be_split),
           UNIT(split_and_changing_together), UNIT(parts_make_up_the_whole), UNIT(padding_changes_no_value), UNIT(drawn_documents_do_not_depend_on_cp),
-          UNIT(stacks_of_both_operators), UNIT(refusals))
+          UNIT(stacks_of_both_operators), UNIT(modelled_memory_follows_the_type), UNIT(refusals))
