@@ -20,10 +20,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CONSTANTS_MOST = 6, CELLS_MOST = 16, ROUNDS = 40 };
+enum { CONSTANTS_MOST = 6, CELLS_MOST = 16, ROUNDS = 12 };
 #define WEIGHT 1e-3
 #define FIRST_STEP 0.4
-#define LAST_STEP 0.01
+#define LAST_STEP 0.04
 
 struct calibrate_options {
     const char *machine, *to, *out, *name;
@@ -213,7 +213,7 @@ static void calibrate(const struct calibrate_options *o, const struct matrix *m,
     }
     here[n] = '\0';
     *strrchr(here, '/') = '\0';
-    f.job = (struct matrix_job){folder, arena_printf(a, "%s/machine", folder), here};
+    f.job = (struct matrix_job){folder, arena_printf(a, "%s/machine", folder), here, "--steps 1"};
     if (machine_load(&f.start, o->machine, e) && choose(&f, a, e) && fit_all(&f, left_out, e) && name_fitted(&f.now, o, e) &&
         (!o->out || write_machine(&f.now, o->out, e))) {
         print_constants(&f);

@@ -6,7 +6,7 @@
  *     [run s1-chunkwise]     table = S1   title = chunkwise   args = --mode gdn.chunkwise ...   role = predicted
  *                            seed.step_s = 6.70            record = yes           refuses = what the refusal says
  *
- * A run's arguments follow those of the defaults; a run without a table is a help for others (the base of a ratio).
+ * A run's arguments follow those of the defaults, unless it gives a whole `command`; a run without a table is a help for others (the base of a ratio).
  * role: what the numbers of a run are to the seed's. `fitted`: the machine's constants were chosen for them; `predicted`: they
  * were not looked at; `measured`: run for real here; counts are exact whatever the role.
  */
@@ -26,7 +26,7 @@ struct matrix_value { /* a figure of the seed */
 };
 
 struct matrix_run {
-    const char *name, *title, *table, *args, *refuses;
+    const char *name, *title, *table, *args, *command, *refuses;
     enum matrix_role role;
     bool record;
     struct matrix_value *seed;
@@ -71,6 +71,7 @@ struct matrix_job {
     const char *folder;   /* where outputs go: RUN.csv, RUN.err, RUN.sqlite, RUN.TABLE.csv */
     const char *machine;  /* a file or name for --machine of sim runs; NULL: what the arguments say */
     const char *programs; /* folder of cpbench and cpscope */
+    const char *extra;    /* arguments behind the run's own; NULL: none */
 };
 
 /* Runs it, recorded when it says so, and the tables of its recording. A run that `refuses` must end with status 2 and those

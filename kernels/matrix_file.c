@@ -27,11 +27,9 @@ static const struct key default_keys[] = {{"args", offsetof(struct matrix, defau
 static const struct key table_keys[] = {{"title", offsetof(struct matrix_table, title)}, {"measures", offsetof(struct matrix_table, measures)},
                                         {"base", offsetof(struct matrix_table, base)},   {"note", offsetof(struct matrix_table, note)},
                                         {"curve", offsetof(struct matrix_table, curve)}, {0}};
-static const struct key run_keys[] = {{"title", offsetof(struct matrix_run, title)},
-                                      {"table", offsetof(struct matrix_run, table)},
-                                      {"args", offsetof(struct matrix_run, args)},
-                                      {"refuses", offsetof(struct matrix_run, refuses)},
-                                      {0}};
+static const struct key run_keys[] = {{"title", offsetof(struct matrix_run, title)},     {"table", offsetof(struct matrix_run, table)},
+                                      {"args", offsetof(struct matrix_run, args)},       {"command", offsetof(struct matrix_run, command)},
+                                      {"refuses", offsetof(struct matrix_run, refuses)}, {0}};
 
 static bool set_text(const struct reader *r, const struct key *keys, void *into, const struct keyvalue *kv, struct err *e)
 {

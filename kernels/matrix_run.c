@@ -123,8 +123,9 @@ static void command(struct words *w, const struct matrix *m, const struct matrix
         add(w, "--", a);
     }
     add(w, arena_printf(a, "%s/cpbench", job->programs), a);
-    add_all(w, m->defaults, a);
+    add_all(w, r->command ? r->command : m->defaults, a);
     add_all(w, r->args, a);
+    add_all(w, job->extra, a);
     if (job->machine && wants_machine(w)) {
         add(w, "--machine", a);
         add(w, job->machine, a);

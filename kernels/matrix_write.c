@@ -46,7 +46,8 @@ static double error_pct(const struct figure *f)
 
 static bool modelled(const struct matrix *m, const struct matrix_run *r)
 {
-    return (m->defaults && strstr(m->defaults, "--device sim")) || (r->args && strstr(r->args, "--device sim"));
+    const char *said = r->command ? r->command : m->defaults;
+    return (said && strstr(said, "--device sim")) || (r->args && strstr(r->args, "--device sim"));
 }
 
 /* Calls each for every figure of every run of a table. */

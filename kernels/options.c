@@ -22,6 +22,7 @@ const struct run_options run_options_default = {.route = "interval",
                                                 .padding = "none",
                                                 .causal = "yes",
                                                 .host_cost = "none",
+                                                .reduction_order = "fixed",
                                                 .cp = 4,
                                                 .tp = 1,
                                                 .layers = 1,
@@ -84,7 +85,7 @@ const struct opt run_option_rows[] = {
     {OPT_INT, "ulysses", AT(ulysses), "ranks of a Ulysses group in attn.usp [2]", "U"},
     {OPT_INT, "window", AT(window), "ranks of a window in attn.double_ring [2]", "W"},
     {OPT_TEXT, "dtype", AT(dtype),
-     "fp32, bf16, fp16: what values are rounded to where they are stored, and travel as; memory stays 4 bytes wide [fp32]", "TYPE"},
+     "fp32, bf16, fp16: what values are rounded to where they are stored, and travel as; on real devices memory stays 4 bytes wide [fp32]", "TYPE"},
     {OPT_TEXT, "device", AT(device), "auto: cuda where there is a GPU, else cpu; cpu; cuda; sim: a model of a machine, times are virtual [auto]",
      "NAME"},
     {OPT_TEXT, "machine", AT(machine), "of --device sim: the name of a shipped machine or a machine file [h200x8]", "FILE"},
@@ -93,6 +94,8 @@ const struct opt run_option_rows[] = {
      "sim]",
      "NAME"},
     {OPT_TEXT, "host-cost", AT(host_cost), "emulated dispatch cost of an op: none, NS, framework (6000 ns; on sim the machine's) [none]", "NS"},
+    {OPT_TEXT, "reduction-order", AT(reduction_order),
+     "how sums over ranks add: fixed (in rank order), random:SEED (an order drawn for each; --comm threads) [fixed]", "HOW"},
     {OPT_INT, "seed", AT(seed), "seed of parameters, lengths and inputs [1234]", "S"},
     {0},
 };
@@ -210,6 +213,16 @@ static bool read_places(const struct run_options *o, struct run_config *c, struc
     if (!sim && o->machine)
         return fail(e, ERR_USAGE, "--machine %s: only --device sim is modelled", o->machine);
     return !sim || machine_load(&c->machine, o->machine ? o->machine : "h200x8", e);
+}
+
+static bool read_order(const struct run_options *o, struct run_config *c, struct err *e)
+{
+    int64_t seed = 0;
+    bool random = !strncmp(o->reduction_order, "random:", 7);
+    if (!(random ? opt_int(o->reduction_order + 7, &seed) && seed > 0 : !strcmp(o->reduction_order, "fixed")))
+        return fail(e, ERR_USAGE, "--reduction-order %s: want fixed, or random:SEED with a seed above 0", o->reduction_order);
+    c->order_seed = (uint64_t)seed;
+    return !random || !strcmp(c->comm, "threads") || fail(e, ERR_USAGE, "--reduction-order %s: only --comm threads can draw it", o->reduction_order);
 }
 
 static void read_numbers(const struct run_options *o, struct run_config *c)
@@ -344,7 +357,8 @@ bool run_config_of(const struct run_options *o, struct run_config *config, struc
     if (!o->mode)
         return fail(e, ERR_USAGE, "--mode is missing (cpbench list shows all)");
     config->mode = mode_find(o->mode, e);
-    if (!config->mode || !check_ranges(o, e) || !check_attention(o, e) || !check_net(o, e) || !read_places(o, config, e) || !read_words(o, config, e))
+    if (!config->mode || !check_ranges(o, e) || !check_attention(o, e) || !check_net(o, e) || !read_places(o, config, e) ||
+        !read_order(o, config, e) || !read_words(o, config, e))
         return false;
     if (*config->machine.name && !strcmp(o->host_cost, "framework"))
         config->host_cost_ns = llround(config->machine.framework_op_ns);

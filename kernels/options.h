@@ -10,7 +10,7 @@
 
 struct run_options {
     const char *mode, *route, *boundaries, *summary, *recompute, *seqs, *dtype, *device, *comm, *host_cost, *metadata, *machine;
-    const char *attn_mode, *dynamic_cp, *padding, *causal, *kv_dtype, *kv_seqs;
+    const char *attn_mode, *dynamic_cp, *padding, *causal, *kv_dtype, *kv_seqs, *reduction_order;
     double dropout;
     int64_t cp, tp, layers, microbatches, steps, warmup, repeat, tokens, hidden, kheads, vheads, dk, dv, conv, seed;
     int64_t qheads, kvheads, dqk, dv_attn, ulysses, window;

@@ -71,6 +71,9 @@ struct comm {
 double collective_share(const struct collective *x);
 /* Bytes that come into recv. */
 int64_t collective_received(const struct collective *x, int size);
+/* What comm_reduction_order() was given. */
+uint64_t comm_order_seed(void);
+
 /* The output of a collective that ended without data: zeros. */
 void collective_clear(const struct collective *x, int size);
 

@@ -107,6 +107,18 @@ void comm_close(struct comm *c)
     free(c);
 }
 
+static _Atomic uint64_t order_seed;
+
+void comm_reduction_order(uint64_t seed)
+{
+    atomic_store(&order_seed, seed);
+}
+
+uint64_t comm_order_seed(void)
+{
+    return atomic_load(&order_seed);
+}
+
 int comm_rank(const struct comm *c)
 {
     return c->rank;

@@ -5,7 +5,7 @@
  * others' buffers as counted in the modes' volume table (C.5). All ranks of a group make the same calls in the same
  * order with agreeing sizes.
  *
- * Reductions add in rank order 0, 1, ... on every rank, so results are bit-identical and repeatable.
+ * Reductions add in rank order 0, 1, ... on every rank, so results are bit-identical and repeatable (but see comm_reduction_order).
  * Backends (comm_*.c, struct comm_backend): `threads` (ranks are threads of this process), `mpi` (a process a rank, started
  * by mpirun), `sim` (ranks of the sim device).
  */
@@ -39,6 +39,10 @@ struct comm_part {
  * part that holds it, parts of one name, stride and size at a time. ERR_FAIL where the backend has groups of all ranks only. */
 struct comm *comm_open_part(struct comm_world *w, int rank, const char *group, struct comm_part part, struct err *e);
 void comm_close(struct comm *c); /* what is enqueued still runs; NULL is fine */
+
+/* Reductions of `threads` add in an order drawn from the seed and their number instead, the same on all ranks; 0: in rank order.
+ * For the whole process, between runs. */
+void comm_reduction_order(uint64_t seed);
 
 int comm_rank(const struct comm *c);
 int comm_size(const struct comm *c);

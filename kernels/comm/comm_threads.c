@@ -47,6 +47,7 @@ struct group { /* what the ranks of one communicator share */
     struct marks *marks;
     struct pair *pairs; /* [from][to] */
     const void **parts; /* [rank][rank]: where a rank's sums find their addends */
+    uint64_t *sums;     /* by rank: reductions so far, counted where their order is drawn */
     int size;
 };
 
@@ -114,6 +115,19 @@ static void all_to_all_v(const struct turn *w, const struct collective *x)
     }
 }
 
+/* Puts the parts into an order that follows from the seed and the reduction's number: the same on every rank. */
+static void shuffle(const void **parts, int n, uint64_t seed, uint64_t number)
+{
+    uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15) + number;
+    for (int i = n - 1; i > 0; i--) {
+        z = (z ^ (z >> 31)) * UINT64_C(0xbf58476d1ce4e5b9) + UINT64_C(0x94d049bb133111eb);
+        int other = (int)((z >> 33) % (uint64_t)(i + 1));
+        const void *swap = parts[i];
+        parts[i] = parts[other];
+        parts[other] = swap;
+    }
+}
+
 /* to <- sum over ranks 0, 1, ... of n elements of their send, from `at` on; `to` may be this rank's own. */
 static void reduce(const struct turn *w, const struct collective *x, void *to, int64_t at, int64_t n)
 {
@@ -122,6 +136,8 @@ static void reduce(const struct turn *w, const struct collective *x, void *to, i
     const void **parts = m->group->parts + (size_t)m->rank * (size_t)m->size;
     for (int r = 0; r < m->size; r++)
         parts[r] = sent_by(m, r) + at * (f64 ? 8 : 4);
+    if (comm_order_seed())
+        shuffle(parts, m->size, comm_order_seed(), w->m->group->sums[w->m->rank]++);
     peer_add(w->s, f64, to, parts, m->size, n);
 }
 
@@ -299,6 +315,7 @@ static void group_free(struct group *g)
     free(g->marks);
     free(g->pairs);
     free(g->parts);
+    free(g->sums);
     free(g);
 }
 
@@ -344,8 +361,9 @@ static struct group *group_new(const char *name, struct comm_part part)
     g->marks = calloc((size_t)size, sizeof *g->marks);
     g->pairs = calloc((size_t)size * (size_t)size, sizeof *g->pairs);
     g->parts = calloc((size_t)size * (size_t)size, sizeof *g->parts);
+    g->sums = calloc((size_t)size, sizeof *g->sums);
     g->size = size;
-    if (g->opened && g->posts && g->marks && g->pairs && g->parts)
+    if (g->opened && g->posts && g->marks && g->pairs && g->parts && g->sums)
         return g;
     group_free(g);
     return NULL;

@@ -24,7 +24,8 @@ struct run_config {
     int64_t host_cost_ns;      /* emulated dispatch cost of an op; 0 none */
     int64_t steps, warmup, repeat;
     uint64_t seed;
-    int64_t extra_item; /* a fault to test gates with: the host reads one value more in each forward of layer extra_item - 1; 0 none */
+    uint64_t order_seed; /* of comm_reduction_order() */
+    int64_t extra_item;  /* a fault to test gates with: the host reads one value more in each forward of layer extra_item - 1; 0 none */
 };
 
 int config_ranks(const struct run_config *c); /* of the run: cp times tp */

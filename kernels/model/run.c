@@ -145,6 +145,7 @@ bool run_steps(const struct run_config *c, struct run_row *rows, bool *rank0, st
     struct arena a = {0};
     struct run r = {.config = c, .results = arena_array(&a, struct result, c->steps * c->repeat * config_ranks(c))};
     gemm_init();
+    comm_reduction_order(c->order_seed);
     if (*c->machine.name)
         sim_use_machine(&c->machine);
     r.world = comm_world_open(c->comm, config_ranks(c), e);

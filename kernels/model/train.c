@@ -189,6 +189,7 @@ bool train_run(const struct train_config *c, void (*row)(void *ctx, const struct
 {
     struct job j = {.c = c, .row = row, .ctx = ctx};
     gemm_init();
+    comm_reduction_order(c->run->order_seed);
     if (*c->run->machine.name)
         sim_use_machine(&c->run->machine);
     bool ok = prepare(&j, e);
