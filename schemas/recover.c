@@ -208,9 +208,16 @@ static void revive(struct merge *m, const struct slot *in, struct revived *out)
     out->s.site = site_at(m, in->site);
 }
 
-static bool slot_whole(const struct slot *s, size_t room)
+/* Differences of any two times of a trace must fit. */
+static bool is_time(const struct merge *m, int64_t t)
 {
-    return room >= sizeof *s && s->extra % 8 == 0 && s->extra <= room - sizeof *s && (!s->more || s->extra >= sizeof(union emit_more));
+    return t > m->d.t0 - (INT64_C(1) << 60) && t < m->d.t0 + (INT64_C(1) << 60);
+}
+
+static bool slot_whole(const struct merge *m, const struct slot *s, size_t room)
+{
+    bool times = room >= sizeof *s && is_time(m, s->start) && (s->what != ACT_EVENT || is_time(m, s->end));
+    return times && room >= sizeof *s && s->extra % 8 == 0 && s->extra <= room - sizeof *s && (!s->more || s->extra >= sizeof(union emit_more));
 }
 
 static uint32_t thread_of(struct merge *m, int32_t tid)
@@ -240,7 +247,7 @@ static bool merge_chunk(struct merge *m, const struct chunk *c, int64_t *read, s
     bool ok = true;
     for (uint32_t at = *read > c->base ? (uint32_t)(*read - c->base) : 0; at < c->used && ok;) {
         const struct slot *s = (const struct slot *)(c->data + at);
-        if (at % 8 || !slot_whole(s, c->used - at)) {
+        if (at % 8 || !slot_whole(m, s, c->used - at)) {
             m->gap = true;
             return true;
         }
@@ -367,6 +374,15 @@ static int lock_ring(const char *ring, struct stat *st, struct err *e)
     return ok ? fd : -1;
 }
 
+/* A process that was killed while it made the trace file has left what was to become it. */
+static void remove_beginnings(const char *path, int64_t pid)
+{
+    char name[4200];
+    int n = snprintf(name, sizeof name, "%s.new-%lld", path, (long long)pid);
+    if (n > 0 && (size_t)n < sizeof name)
+        unlink(name);
+}
+
 bool recover_merge(const char *path, bool *done, struct err *e)
 {
     char ring[4200];
@@ -378,10 +394,14 @@ bool recover_merge(const char *path, bool *done, struct err *e)
     if (fd < 0)
         return e->kind == ERR_NONE;
     bool large = st.st_size >= CHUNK_BYTES;
-    void *map = large ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    const struct ring_head *h = map;
+    void *map = large ? mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    struct ring_head *h = map;
+    if (map != MAP_FAILED) /* texts end, whatever happened to the file */
+        h->boot[sizeof h->boot - 1] = h->release[sizeof h->release - 1] = h->host[sizeof h->host - 1] = h->command[sizeof h->command - 1] = '\0';
     bool ok = map != MAP_FAILED && memcmp(h->magic, RINGFILE_MAGIC, sizeof h->magic) == 0 ? merge_mapped(h, (size_t)st.st_size, path, done, e)
                                                                                           : fail(e, ERR_FAIL, "%s: damaged", ring);
+    if (ok)
+        remove_beginnings(path, h->pid);
     if (map != MAP_FAILED)
         munmap(map, (size_t)st.st_size);
     if (ok && unlink(ring) != 0)
