@@ -26,7 +26,14 @@ __attribute__((noinline)) static uint32_t report(struct recorder *r, int64_t i)
 /* `depth` calls of itself, then a report by one of two lines. */
 __attribute__((noinline)) static uint32_t descend(struct recorder *r, int64_t i, int depth)
 {
-    uint32_t number = depth ? descend(r, i, depth - 1) : i % 2 ? report(r, i) : report(r, i);
+    uint32_t number;
+    if (depth)
+        number = descend(r, i, depth - 1);
+    else if (i % 2) {
+        number = report(r, i);
+        __asm__ volatile("# odd" ::: "memory"); /* what is behind the calls differs: the compiler makes two of them */
+    } else
+        number = report(r, i);
     __asm__ volatile("" ::: "memory"); /* no call is the last thing done */
     return number;
 }
