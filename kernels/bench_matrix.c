@@ -37,15 +37,14 @@ static bool programs(char *path, size_t size, struct err *e)
 
 static bool make_folders(char *path, struct err *e)
 {
-    for (char *at = path + 1; at; at = strchr(at + 1, '/')) {
-        char *cut = strchr(at, '/');
+    for (char *cut = path; cut;) {
+        cut = strchr(cut + 1, '/');
         if (cut)
             *cut = '\0';
-        bool ok = mkdir(path, 0777) == 0 || errno == EEXIST;
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return fail(e, ERR_FAIL, "%s: %s", path, strerror(errno));
         if (cut)
             *cut = '/';
-        if (!ok)
-            return fail(e, ERR_FAIL, "%s: %s", path, strerror(errno));
     }
     return true;
 }
