@@ -26,7 +26,7 @@ analyzer_libs := -lyajl -lz -lzstd -larchive
 kernels_libs  := -lopenblas -lyajl
 
 .DELETE_ON_ERROR:
-.PHONY: all dist tests tests-threads check check-long update bench fuzz lint format coverage repro manuals install clean deps FORCE help
+.PHONY: all dist tests tests-threads check check-long update bench fuzz lint format coverage repro manuals install clean deps FORCE help gpu-check
 .PRECIOUS: $(BUILD)/obj/%.o $(BUILD)/gen/%
 .DEFAULT_GOAL := all
 
@@ -176,6 +176,11 @@ $(BUILD)/lib/cpscope/comm_nccl.so: $(obj_nccl) $(BUILD)/gen/nvcc_flags
 	@mkdir -p $(@D)
 	$(Q)$(call nvcc_link,$(obj_nccl),-lnccl)
 
+# The name of every struct kernel in the tree: what must have a row in a table of a .cu.
+$(BUILD)/gen/kernel_names: $(src_kernels) tests/kernel_names.sh $(BUILD)/gen/flags $(BUILD)/gen/sources
+	@mkdir -p $(@D)
+	$(Q)bash tests/kernel_names.sh $(CC) $(CPPFLAGS) > $@
+
 # The same sources against a stand-in for a GPU (tests/fake/cuda), beside a copy of the program: needs no toolkit.
 standin      := $(BUILD)/standin
 standin_ok   := $(if $(SAN)$(COV)$(findstring clang,$(CC)),,yes)
@@ -238,7 +243,7 @@ $(BUILD)/obj/tests/unit/test_cuda_%.o: CPPFLAGS += -Itests/fake/cuda
 $(BUILD)/tests/test_cuda_%: $(BUILD)/obj/tests/unit/test_cuda_%.o $(cuda_standin) $(foreach l,kernels schemas,$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(kernels_libs) $(base_libs)
-tests: all $(units) $(if $(standin_ok),$(standin)/bin/cpbench)
+tests: all $(units) $(BUILD)/gen/kernel_names $(if $(standin_ok),$(standin)/bin/cpbench)
 tests-threads: all $(patsubst %,$(BUILD)/tests/%,$(shell cat tests/threads)) # those that a thread sanitizer has something to see in
 check: $(if $(NODEPS),,deps) tests
 	@BUILD=$(abspath $(BUILD)) SAN="$(SAN)" bash tests/run.sh
@@ -248,6 +253,8 @@ update: tests
 	@BUILD=$(abspath $(BUILD)) UPDATE=1 bash tests/run.sh
 bench: all
 	@BUILD=$(abspath $(BUILD)) bash tests/bench/run.sh
+gpu-check: all $(BUILD)/gen/kernel_names
+	@BUILD=$(abspath $(BUILD)) bash tests/gpu_check.sh
 fuzz:
 	@BUILD=$(abspath $(BUILD)) bash tests/fuzz/run.sh
 repro: deps all

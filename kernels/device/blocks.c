@@ -2,7 +2,6 @@
 #include "kernels/device/blocks.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 struct block_size {
@@ -58,6 +57,19 @@ size_t blocks_take(struct blocks *b, void *block)
     b->slots[hole].block = NULL;
     b->used--;
     return size;
+}
+
+bool blocks_find(const struct blocks *b, uintptr_t address, void **block, size_t *size)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        uintptr_t start = (uintptr_t)b->slots[i].block;
+        if (!start || address < start || address - start >= b->slots[i].size)
+            continue;
+        *block = b->slots[i].block;
+        *size = b->slots[i].size;
+        return true;
+    }
+    return false;
 }
 
 void blocks_free(struct blocks *b)

@@ -6,6 +6,7 @@
 #include "kernels/device/blocks.h"
 #include "kernels/device/cuda_module.h"
 #include "kernels/device/modules.h"
+#include "kernels/device/shadow.h"
 #include "schemas/clock.h"
 #include "schemas/tracedata.h"
 
@@ -24,6 +25,8 @@ enum { KNOWN_SLOTS = 512 }; /* a power of two, well over the number of kernels t
 struct gpu { /* device.impl */
     struct cuda_gpu *handle;
     struct blocks blocks;
+    struct shadow *shadow;          /* NULL: nobody compares */
+    struct cuda_point *begin, *end; /* of a timed launch */
     struct known known[KNOWN_SLOTS];
 };
 
@@ -79,6 +82,27 @@ static void check(const struct device *d, const char *wrong)
 
 /* ---- devices and memory ---- */
 
+static void read_block(struct device *d, void *host, const void *block, size_t bytes)
+{
+    struct cuda_lane *lane = d->standard->impl;
+    for (struct stream *s = d->streams; s; s = s->next)
+        check(d, cuda.m->wait(s->impl));
+    check(d, cuda.m->download(lane, host, block, bytes));
+    check(d, cuda.m->wait(lane));
+}
+
+/* What is asked of every launch: shadow.h. */
+static bool watch(struct device *d, struct gpu *g)
+{
+    if (shadow_now() == SHADOW_COMPARE)
+        return (g->shadow = shadow_open(d, &g->blocks, read_block)) != NULL;
+    if (shadow_now() == SHADOW_TIME) {
+        check(d, cuda.m->point_open(g->handle, &g->begin));
+        check(d, cuda.m->point_open(g->handle, &g->end));
+    }
+    return true;
+}
+
 static bool open_device(struct device *d, struct err *e)
 {
     struct gpu *g = calloc(1, sizeof *g);
@@ -92,12 +116,17 @@ static bool open_device(struct device *d, struct err *e)
     d->impl = g;
     if (d->rank == 0)
         dev_meta("gpu", cuda.what);
-    return true;
+    return watch(d, g) || fail(e, ERR_FAIL, "cuda device: out of memory");
 }
 
 static void close_device(struct device *d)
 {
     struct gpu *g = d->impl;
+    shadow_close(g->shadow);
+    if (g->begin) {
+        cuda.m->point_close(g->begin);
+        cuda.m->point_close(g->end);
+    }
     cuda.m->close(g->handle);
     blocks_free(&g->blocks);
     free(g);
@@ -115,6 +144,8 @@ static void *alloc(struct device *d, size_t bytes)
 static size_t release(struct device *d, void *block)
 {
     struct gpu *g = d->impl;
+    if (g->shadow)
+        shadow_freed(g->shadow, block);
     check(d, cuda.m->release(g->handle, block));
     return blocks_take(&g->blocks, block);
 }
@@ -164,6 +195,25 @@ static const struct cuda_kernel *find(const struct device *d, const struct kerne
     return found;
 }
 
+static const char *launch(struct stream *s, const struct work *w)
+{
+    struct gpu *g = s->d->impl;
+    const struct cuda_kernel *k = find(s->d, w->kernel);
+    if (g->shadow)
+        shadow_before(g->shadow, w->kernel, w->args, w->size);
+    if (g->begin)
+        check(s->d, cuda.m->record(s->impl, g->begin));
+    const char *wrong = cuda.m->launch(s->impl, k, w->args);
+    if (!wrong && g->begin) {
+        check(s->d, cuda.m->record(s->impl, g->end));
+        check(s->d, cuda.m->join(g->end));
+        shadow_timed(w->kernel, w->args, cuda.m->time(g->end) - cuda.m->time(g->begin));
+    }
+    if (!wrong && g->shadow)
+        shadow_after(g->shadow, w->kernel, w->args, w->size);
+    return wrong;
+}
+
 static const char *submit_copy(struct stream *s, const struct work *w)
 {
     switch (w->copy_kind) {
@@ -194,10 +244,15 @@ static const char *submit_comm(struct stream *s, const struct work *w)
 
 static bool submit(struct stream *s, const struct work *w)
 {
+    const struct gpu *g = s->d->impl;
     const char *wrong = NULL;
+    if (g->shadow && w->kind == WORK_COMM)
+        shadow_used(g->shadow, w->args, w->size);
+    if (g->shadow && w->kind == WORK_COPY)
+        shadow_used(g->shadow, &w->src, sizeof w->src);
     switch (w->kind) {
     case WORK_KERNEL:
-        wrong = cuda.m->launch(s->impl, find(s->d, w->kernel), w->args);
+        wrong = launch(s, w);
         break;
     case WORK_COPY:
         wrong = submit_copy(s, w);
