@@ -173,6 +173,10 @@ static enum status record_and_judge(const struct args *a, const struct places_of
     if (e->kind)
         return err_status(e);
     gate.baseline = p->before ? p->before : g->baseline;
+    if (p->before)
+        gate.note = arena_printf(arena, "runs in turns, %lld times: %.200s, then the program", (long long)a->repeat, a->before);
+    else if (a->repeat > 1)
+        gate.note = arena_printf(arena, "%lld runs, one after the other", (long long)a->repeat);
     return gate_files(files.v, files.n, &gate, to, oo, e);
 }
 

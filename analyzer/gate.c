@@ -121,6 +121,16 @@ static bool judge_rule(struct judge *j, const struct facts *mine, struct err *e)
     return true;
 }
 
+void gate_own_texts(struct table *t)
+{
+    for (size_t r = 0; r < t->nrows; r++)
+        for (size_t c = 0; c < t->ncolumns; c++) {
+            struct cell *cell = &table_at(t, r)[c];
+            if (cell->kind == CELL_TEXT)
+                cell->s = arena_strdup(&t->arena, cell->s);
+        }
+}
+
 bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_opts *o, struct table *out, struct gate_result *got, struct err *e)
 {
     table_init(out, "gate", "Gate", gate_columns);
@@ -133,6 +143,7 @@ bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_
         if (!judge_rule(&j, &mine, e))
             return false;
     }
+    gate_own_texts(out);
     for (size_t i = 0; i < rules->nallow; i++)
         if (!rules->allow[i].used)
             table_note(out, "%s:%d: allow %s matched nothing: stale", rules->allow[i].file, rules->allow[i].line, rules->allow[i].pattern);

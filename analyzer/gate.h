@@ -23,7 +23,7 @@ struct gate_opts {
     const struct gitlines *changed;  /* NULL: not asked for */
 };
 
-/* One row per rule, and one per key that fails; `out` is initialised here. */
+/* One row per rule, and one per key that fails; `out` is initialised here and holds its texts by itself. */
 bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_opts *o, struct table *out, struct gate_result *got, struct err *e);
 
 /* The noise floor of two or more runs of the same thing (A/A): per figure the median and the largest distance from it. */

@@ -46,11 +46,8 @@ bool gate_noise(const struct runset *runs, struct table *out, struct err *e)
             row[GATE_RULE] = cell_text(rule_subject(j.r, &out->arena));
         } else if (ok)
             figure(&j, &m);
-        for (size_t r = 0; ok && r < out->nrows; r++) /* texts of the rules go with them */
-            for (size_t c = 0; c < out->ncolumns; c++)
-                if (table_at(out, r)[c].kind == CELL_TEXT)
-                    table_at(out, r)[c].s = arena_strdup(&out->arena, table_at(out, r)[c].s);
     }
+    gate_own_texts(out);
     rules_free(&rules);
     return ok;
 }

@@ -29,5 +29,6 @@ struct cell *gate_verdict(struct judge *j, const char *v, const double *measured
 /* The limit for a measured value whose baseline value is `base`, as a value of these runs. */
 double gate_limit(const struct judge *j, double measured, double base);
 
+void gate_own_texts(struct table *t); /* what cells quote of rules, runs and baseline stays with the table */
 void gate_judge_keys(struct judge *j, const struct measured *m, const struct measured *base); /* "per" */
 void gate_judge_value(struct judge *j, const struct measured *m, const struct measured *base);

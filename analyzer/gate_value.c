@@ -2,6 +2,7 @@
 #include "analyzer/gate_parts.h"
 #include "analyzer/noise.h"
 
+#include <math.h>
 #include <string.h>
 
 static double *samples_of(const struct measured *m, struct arena *a)
@@ -38,14 +39,23 @@ static void judge_few(struct judge *j, double value, double limit, size_t n, siz
                      table_text(j->out, "%zu run(s) against %zu cannot tell a change from noise: %d a side are needed", n, nb, NOISE_RUNS));
 }
 
-static void judge_many(struct judge *j, double value, double limit, struct noise d, size_t n, size_t nb)
+/* How far runs of the same thing lie apart: what a change must stand out from. */
+static const char *floor_text(struct judge *j, const double *base, size_t nb)
+{
+    double *v = arena_array(&j->out->arena, double, nb + 1);
+    memcpy(v, base, nb * sizeof *v);
+    double median = nb ? median_of(v, nb) : 0, far = nb ? fmax(fabs(v[0] - median), fabs(v[nb - 1] - median)) : 0;
+    return median == 0 ? "" : table_text(j->out, "; the baseline's runs lie up to %.3g %% from their median", 100 * far / fabs(median));
+}
+
+static void judge_many(struct judge *j, double value, double limit, struct noise d, size_t n, const double *base, size_t nb)
 {
     bool less = *j->r->op->name == '<', more = *j->r->op->name == '>';
     bool above = d.low > 0, below = d.high < 0;
     const char *v = (less && below) || (more && above) ? gate_pass : (less && above) || (more && below) ? gate_fail : gate_undecided;
     gate_verdict(j, v, &value, &limit,
-                 table_text(j->out, "%zu runs against %zu: 95 %% interval of the difference from the limit %.6g to %.6g%s", n, nb, d.low, d.high,
-                            v == gate_undecided ? ", which holds 0" : ""));
+                 table_text(j->out, "%zu runs against %zu: 95 %% interval of the difference from the limit %.6g to %.6g%s%s", n, nb, d.low, d.high,
+                            v == gate_undecided ? ", which holds 0" : "", floor_text(j, base, nb)));
 }
 
 void gate_judge_value(struct judge *j, const struct measured *m, const struct measured *base)
@@ -61,7 +71,7 @@ void gate_judge_value(struct judge *j, const struct measured *m, const struct me
     struct noise d = enough ? noise_of(v, m->n, b, nb, j->r->mul, j->r->add, a) : (struct noise){0};
     double value = median_of(v, m->n), limit = gate_limit(j, value, nb ? median_of(b, nb) : 0);
     if (enough)
-        judge_many(j, value, limit, d, m->n, nb);
+        judge_many(j, value, limit, d, m->n, b, nb);
     else
         judge_few(j, value, limit, m->n, nb);
 }

@@ -34,18 +34,29 @@ static enum status noise(const struct runset *runs, const struct output_opts *oo
     return ok ? STATUS_OK : err_status(e);
 }
 
-static enum status judge(const struct runset *runs, const struct gate_args *a, struct rules *rules, const struct output_opts *oo, struct err *e)
+/* Rules against runs into *table. */
+static bool verdicts(const struct runset *runs, const struct gate_args *a, struct rules *rules, struct table *table, struct gate_result *got,
+                     struct err *e)
 {
     struct baseline b = {0};
     struct gitlines changed = {0};
-    struct table table = {0};
-    struct gate_result got = {0};
     struct gate_opts o = {a->baseline ? &b : NULL, a->git ? &changed : NULL};
     bool ok = (!a->baseline || baseline_open(a->baseline, &runs->v[0].t.opts, rules, &b, e)) && (!a->git || gitlines_open(a->git, &changed, e)) &&
-              gate_run(runs, rules, &o, &table, &got, e) && output_table(&table, NULL, oo, e);
-    table_free(&table);
+              gate_run(runs, rules, &o, table, got, e);
     gitlines_close(&changed);
     baseline_close(&b);
+    return ok;
+}
+
+static enum status judge(const struct runset *runs, const struct gate_args *a, struct rules *rules, const struct output_opts *oo, struct err *e)
+{
+    struct table table = {0};
+    struct gate_result got = {0};
+    bool ok = verdicts(runs, a, rules, &table, &got, e);
+    if (ok && a->note)
+        table_note(&table, "%s", a->note);
+    ok = ok && output_table(&table, NULL, oo, e);
+    table_free(&table);
     if (!ok)
         return err_status(e);
     return got.fail ? STATUS_NO : got.undecided ? STATUS_UNDECIDED : STATUS_OK;

@@ -6,7 +6,8 @@
 
 struct gate_args {
     const char *rules, *baseline, *update, *git;
-    bool noise; /* --aa */
+    bool noise;       /* --aa */
+    const char *note; /* below the verdicts: how the runs were made; NULL: nothing */
 };
 extern const struct opt gate_opt_rows[]; /* into a struct gate_args */
 

@@ -17,10 +17,6 @@ bool report_gate(struct report *r, const struct opt_list *files, const char *pat
     r->gate = true;
     bool ok = rules_parse("default.rules", asset_text("default.rules"), &r->rules, e) && runset_open(files->v, files->n, o, &runs, e) &&
               baseline_open(path, o, &r->rules, &b, e) && gate_run(&runs, &r->rules, &opts, &r->judged, &r->verdict, e);
-    for (size_t i = 0; ok && i < r->judged.nrows; i++) /* what the verdicts quote goes with the runs and the baseline */
-        for (size_t c = 0; c < r->judged.ncolumns; c++)
-            if (table_at(&r->judged, i)[c].kind == CELL_TEXT)
-                table_at(&r->judged, i)[c].s = arena_strdup(&r->judged.arena, table_at(&r->judged, i)[c].s);
     baseline_close(&b);
     runset_close(&runs);
     return ok;

@@ -19,6 +19,7 @@ turns() { cpscope check --format csv "$@" 2> log | grep -v '^[0-9]\|^step,' | cu
 a="echo A >> order; $(bench 2 2 interval)" b="echo B >> order; $(bench 2 2 interval)" n="echo B >> order; $(bench 2 2 naive)"
 turns --repeat 3 --before "$a" -- sh -c "$b"
 tr -d '\n' < order; echo
+cpscope check --repeat 2 --before "$a" -- sh -c "$b" 2> log | grep -o 'runs in turns, 2 times: echo A'
 turns --before "$a" -- sh -c "$n"
 turns --before 'exit 7' -- sh -c "$b"
 turns --before true -- sh -c "$b"; tail -n 1 log
