@@ -33,7 +33,7 @@ static void number(const char *variable, int64_t *to)
 {
     const char *s = getenv(variable);
     int64_t v;
-    if (s && opt_int(s, &v) && v >= 0)
+    if (s && (opt_int(s, &v) || opt_time(s, &v)) && v >= 0)
         *to = v;
 }
 

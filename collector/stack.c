@@ -5,6 +5,7 @@
 #include "collector/stack_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct numbers {
 
 static _Atomic int64_t threshold = INT64_MAX;
 static bool python;
+static _Atomic(struct recorder *) untold; /* the recorder, until its trace says the threshold */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct numbers *) stacks;
 static struct numbers *frames; /* under the lock */
@@ -219,22 +221,34 @@ __attribute__((noinline)) uint32_t stack_capture(struct recorder *r)
     return number;
 }
 
+/* Where sites come from stacks, the trace says which waits have one. */
+static void tell_threshold(struct recorder *r)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)record_options()->stack_threshold);
+    recorder_meta(r, "stack_threshold_ns", text);
+}
+
 bool stack_due(int64_t ns)
 {
+    struct recorder *r = atomic_load_explicit(&untold, memory_order_relaxed);
+    if (r && atomic_compare_exchange_strong(&untold, &r, NULL))
+        tell_threshold(r);
     return ns >= atomic_load_explicit(&threshold, memory_order_relaxed);
 }
 
 void stack_start(struct recorder *r)
 {
     const struct record_options *o = record_options();
-    (void)r;
     python = o->python;
+    atomic_store(&untold, r);
     atomic_store(&threshold, o->stack_threshold);
 }
 
 void stack_forked(struct recorder *r)
 {
-    (void)r;
+    if (threshold != INT64_MAX)
+        atomic_store(&untold, r);
     pthread_mutex_init(&lock, NULL);
     atomic_store(&stacks, NULL); /* the tables of the parent stay behind as memory that nobody uses */
     frames = NULL;
