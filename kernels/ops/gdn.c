@@ -91,7 +91,7 @@ void gdn_scan_prepare_cpu(const struct gdn_scan_prepare_args *args)
 struct cost gdn_scan_prepare_cost(const struct gdn_scan_prepare_args *a)
 {
     const struct gdn_inputs *in = &a->in;
-    return (struct cost){gdn_flops(in, (double)in->dk * in->HK / in->HV + in->C / 6.0, 0), gdn_input_bytes(in)};
+    return (struct cost){gdn_flops(in, (double)in->dk * in->HK / in->HV + in->C / 6.0, 0), gdn_input_bytes(in), ((double)in->T + in->C - 1) / in->C};
 }
 
 /* ---- forward ---- */
@@ -164,7 +164,8 @@ void gdn_scan_fwd_cpu(const struct gdn_scan_fwd_args *a)
 struct cost gdn_scan_fwd_cost(const struct gdn_scan_fwd_args *a)
 {
     const struct gdn_inputs *in = &a->in;
-    return (struct cost){gdn_flops(in, (double)in->dk * in->HK / in->HV + 2.0 * in->dv, 3), gdn_input_bytes(in) + 4.0 * in->T * in->HV * in->dv};
+    return (struct cost){gdn_flops(in, (double)in->dk * in->HK / in->HV + 2.0 * in->dv, 3), gdn_input_bytes(in) + 4.0 * in->T * in->HV * in->dv,
+                         ((double)in->T + in->C - 1) / in->C};
 }
 
 GDN_OP(gdn_scan_prepare, &a->in);

@@ -176,7 +176,8 @@ struct cost gdn_summary_grad_cost(const struct gdn_summary_grad_args *a)
 {
     const struct gdn_inputs *in = &a->in;
     double E = in->dv + in->dk;
-    return (struct cost){gdn_flops(in, 3 * E + 2.0 * in->dk, (a->states ? 5 : 7) * E / in->dv), 2 * gdn_input_bytes(in) + 8.0 * in->HV * in->dk * E};
+    return (struct cost){gdn_flops(in, 3 * E + 2.0 * in->dk, (a->states ? 5 : 7) * E / in->dv), 2 * gdn_input_bytes(in) + 8.0 * in->HV * in->dk * E,
+                         ((double)in->T + in->C - 1) / in->C};
 }
 
 GDN_OP(gdn_summary_grad, a);

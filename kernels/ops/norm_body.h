@@ -12,9 +12,9 @@ HOT_INLINE float norm_rms_inverse(const float *o, int dv, float eps)
     return (float)(1 / sqrt(row_dot(o, o, dv) / dv + (double)eps));
 }
 
-SINGLE_ROWS(norm_fwd, norm_fwd_args, (int64_t)a->T * a->HV)
+SINGLE_ROWS2(norm_fwd, norm_fwd_args, a->T, a->HV)
 {
-    int64_t t = row / a->HV, head = row % a->HV * a->dv;
+    int64_t t = outer, head = inner * a->dv;
     const float *o = a->o + t * a->ldo + head, *z = a->z + t * a->ldz + head;
     float *m = a->m + t * a->ldm + head, rs = norm_rms_inverse(o, a->dv, a->eps);
     ROW_EACH (i, a->dv)

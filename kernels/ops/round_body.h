@@ -34,7 +34,16 @@ struct round_args {
     enum dtype type;
 };
 
-SINGLE_EACH(round, round_args, a->n)
+enum { ROUND_RUN = 4096 }; /* floats of a row: one type, so one loop, inside */
+
+SINGLE_ROWS(round, round_args, (a->n + ROUND_RUN - 1) / ROUND_RUN)
 {
-    a->v[i] = round_to(a->type, a->v[i]);
+    float *v = a->v + row * ROUND_RUN;
+    int64_t n = a->n - row * ROUND_RUN < ROUND_RUN ? a->n - row * ROUND_RUN : (int64_t)ROUND_RUN;
+    if (a->type == DTYPE_BF16)
+        ROW_EACH (i, n)
+            v[i] = round_to(DTYPE_BF16, v[i]);
+    else
+        ROW_EACH (i, n)
+            v[i] = round_to(DTYPE_FP16, v[i]);
 }

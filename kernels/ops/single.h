@@ -12,6 +12,7 @@
  *   | form                          | cpu                     | cuda                 | the body sees                   |
  *   | SINGLE_EACH(NAME, ARGS, n)    | for i < n               | a thread per i       | a, i; order of i must not matter |
  *   | SINGLE_ROWS(NAME, ARGS, n)    | for row < n             | a warp per row       | a, row; inside: the ROW_ words  |
+ *   | SINGLE_ROWS2(NAME, ARGS, m, n) | for outer < m, inner < n | a warp per row     | a, outer, inner; the ROW_ words |
  *   | SINGLE_WHOLE(NAME, ARGS)      | once                    | one thread           | a; for tiny plans only          |
  *
  * Inside a row the lanes of the warp run the body together, so all of them see the same `row` and sums:
@@ -39,6 +40,18 @@
     HOT_INLINE void NAME##_at(const struct ARGS *a, int64_t INDEX)
 #define SINGLE_EACH(NAME, ARGS, COUNT) SINGLE_LOOP(NAME, ARGS, i, COUNT)
 #define SINGLE_ROWS(NAME, ARGS, COUNT) SINGLE_LOOP(NAME, ARGS, row, COUNT)
+#define SINGLE_ROWS2(NAME, ARGS, OUTER, INNER)                                                                                                       \
+    HOT_INLINE void NAME##_at(const struct ARGS *a, int64_t outer, int64_t inner);                                                                   \
+    void NAME##_cpu(const struct ARGS *args);                                                                                                        \
+    HOT void NAME##_cpu(const struct ARGS *args)                                                                                                     \
+    {                                                                                                                                                \
+        const struct ARGS copy = *args, *a = &copy;                                                                                                  \
+        const int64_t outers = (OUTER), inners = (INNER);                                                                                            \
+        for (int64_t outer = 0; outer < outers; outer++)                                                                                             \
+            for (int64_t inner = 0; inner < inners; inner++)                                                                                         \
+                NAME##_at(a, outer, inner);                                                                                                          \
+    }                                                                                                                                                \
+    HOT_INLINE void NAME##_at(const struct ARGS *a, int64_t outer, int64_t inner)
 #define SINGLE_WHOLE(NAME, ARGS)                                                                                                                     \
     void NAME##_cpu(const struct ARGS *a);                                                                                                           \
     HOT void NAME##_cpu(const struct ARGS *a)
@@ -82,6 +95,13 @@ enum { SINGLE_THREADS = 256, SINGLE_WARP = 32 };
     static __device__ __forceinline__ void NAME##_at(const struct ARGS *a, int64_t INDEX)
 #define SINGLE_EACH(NAME, ARGS, COUNT) SINGLE_GRID(NAME, ARGS, i, COUNT, 1)
 #define SINGLE_ROWS(NAME, ARGS, COUNT) SINGLE_GRID(NAME, ARGS, row, COUNT, SINGLE_WARP)
+#define SINGLE_ROWS2(NAME, ARGS, OUTER, INNER)                                                                                                       \
+    static __device__ __forceinline__ void NAME##_pair(const struct ARGS *a, int64_t outer, int64_t inner);                                          \
+    SINGLE_ROWS(NAME, ARGS, (int64_t)(OUTER) * (INNER))                                                                                              \
+    {                                                                                                                                                \
+        NAME##_pair(a, row / (INNER), row % (INNER));                                                                                                \
+    }                                                                                                                                                \
+    static __device__ __forceinline__ void NAME##_pair(const struct ARGS *a, int64_t outer, int64_t inner)
 #define SINGLE_WHOLE(NAME, ARGS)                                                                                                                     \
     static __device__ void NAME##_whole(const struct ARGS *a);                                                                                       \
     namespace gpu                                                                                                                                    \
