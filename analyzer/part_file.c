@@ -34,7 +34,7 @@ struct part {
 bool part_is(const char *path)
 {
     unsigned char h[100] = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is none, and is not waited for */
     if (fd < 0)
         return false;
     ssize_t n = read(fd, h, sizeof h);
