@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char head[] = "cpscope baseline ", version[] = "1";
 
@@ -77,7 +78,8 @@ void baseline_write(const struct baseline *b, FILE *out)
 bool baseline_is(const char *path)
 {
     char line[sizeof head + 1] = {0};
-    FILE *f = fopen(path, "r");
+    struct stat st;
+    FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "r") : NULL; /* what is read from a pipe here would be missing later */
     if (!f)
         return false;
     size_t n = fread(line, 1, sizeof head - 1, f);
@@ -185,7 +187,7 @@ bool baseline_read(const char *path, struct baseline *b, struct err *e)
     size_t cap = 0;
     if (!f)
         return fail(e, ERR_FAIL, "%s: cannot open: %s", path, strerror(errno));
-    bool ok = getline(&line, &cap, f) > 0; /* the head, which baseline_is() has seen */
+    bool ok = getline(&line, &cap, f) > 0 || damaged(&r, "empty"); /* the head, which baseline_is() has seen */
     if (ok) {
         line[strcspn(line, "\r\n")] = '\0';
         ok = strcmp(line + sizeof head - 1, version) == 0 || damaged(&r, "another version than this cpscope reads");

@@ -11,7 +11,15 @@ for c in summary info explain "export --to csv" "plot steps -o p.svg" "report -o
     try $c pipe
 done
 try diff pipe "$f"
-rm pipe
+try recover pipe
+try gate "$f" --baseline pipe
+try report "$f" --baseline pipe -o p.html
+cpscope gate "$f" --update-baseline baseline
+cat baseline > pipe & # a writer that is there: no verdict without a baseline either
+try gate "$f" --baseline pipe
+cat pipe > /dev/null # the writer's other end
+wait
+rm pipe baseline
 
 echo '-- -q'
 head -c 2000 "$f" > cut.json
