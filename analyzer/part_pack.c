@@ -187,6 +187,8 @@ static bool keys_fit(const struct tracedata *d)
     size_t bad = !d->nprocesses || !d->nthreads || !d->nstreams || !d->nsites;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         bad += !names_fit(d, elements(d, arrays[i].at), arrays[i].size, number(d, arrays[i].n), arrays[i].fields);
+    for (size_t i = 0; i < d->nprocesses; i++)
+        bad += d->processes[i].rank < -1;
     for (size_t i = 0; i < d->nthreads; i++)
         bad += d->threads[i].process >= d->nprocesses;
     for (size_t i = 0; i < d->nstreams; i++)
@@ -222,7 +224,7 @@ static size_t details(const struct tracedata *d, int32_t kind)
     case EV_RANGE:
         return d->nranges;
     default:
-        return UINT32_MAX;
+        return 0;
     }
 }
 

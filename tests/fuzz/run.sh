@@ -19,6 +19,7 @@ seeds() {
     mkdir -p "$1"
     case $2 in
     tracefile) "$build/seed" "$1" ;;
+    part) printf '\1\0\2\0' > "$1/rows" ;;
     rules) cp reports/*.rules tests/data/*.rules "$1" ;;
     baseline) cp tests/data/formats/*.baseline "$1" ;;
     *) for f in tests/data/import_"$2"/*; do
