@@ -22,6 +22,7 @@ static const struct column columns[] = {{"step", UNIT_ID},
                                         {"grad_hash", UNIT_TEXT},
                                         {"valid_tokens", UNIT_COUNT},
                                         {"padded_tokens", UNIT_COUNT},
+                                        {"pass_ns", UNIT_NS},
                                         {0}};
 
 static struct cell hash_cell(struct table *t, uint64_t hash)
@@ -44,6 +45,7 @@ static void print(const struct run_row *rows, int64_t n)
         c[6] = cell_int(rows[i].fwd_ns);
         c[10] = cell_int(rows[i].tokens - rows[i].padded);
         c[11] = cell_int(rows[i].padded);
+        c[12] = cell_int(rows[i].pass_ns);
         if (isnan(rows[i].loss))
             continue; /* a model of a machine computes no values */
         c[7] = hash_cell(&t, rows[i].param_hash);
@@ -113,10 +115,11 @@ static enum status run(int argc, char **argv, struct err *e)
     if (opt_parse(
             argc, argv, groups,
             "Runs training steps of a stack of layers under a mode, forward and backward, and prints a row a step: csv "
-            "step,step_ns,tokens,loss,grad_norm,peak_bytes,fwd_ns,param_hash,out_hash,grad_hash,valid_tokens,padded_tokens.\v"
+            "step,step_ns,tokens,loss,grad_norm,peak_bytes,fwd_ns,param_hash,out_hash,grad_hash,valid_tokens,padded_tokens,pass_ns.\v"
             "loss is the mean of out^2/2; grad_norm is over input and parameter gradients. Parameters are not updated: all steps "
-            "see the same ones, on other data. step_ns, fwd_ns and peak_bytes are the largest of the ranks'; fwd_ns is the device's time in "
-            "forward phases. Hashes are of bits: equal hashes are equal outputs, whatever the route. Times on the cpu backend are this machine's.",
+            "see the same ones, on other data. step_ns, fwd_ns, pass_ns and peak_bytes are the largest of the ranks'; fwd_ns is the device's time in "
+            "forward phases, pass_ns in all of the micro-batches, without the reductions at the end. Hashes are of bits: equal hashes are equal "
+            "outputs, whatever the route. Times on the cpu backend are this machine's.",
             &a, e) &&
         run_config_of(&o, &c, &a, e) && set_faults(&f, &c, e))
         run_and_print(&o, &c, argv[0], &a, e);

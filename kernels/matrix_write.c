@@ -289,42 +289,42 @@ static const char style[] =
     "@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}th,td{border-color:#444}.seed,.note{color:#aaa}.fitted{color:#e0a850}"
     ".predicted{color:#7fb8ff}svg{background:#fff}}\n</style></head><body><main>\n";
 
+static void page_text(FILE *f, const char *before, const char *text, const char *after)
+{
+    fputs(before, f);
+    escaped(f, text ? text : "");
+    fputs(after, f);
+}
+
+static void page_table(struct csv *c, const struct matrix_table *t)
+{
+    page_text(c->f, "<h2>", t->title, "</h2>\n<div class=\"wide\"><table>");
+    page_head(t, c->f);
+    fputs("<tbody>\n", c->f);
+    each_figure(c->r, t, page_row, page_figure, c);
+    fputs("</tbody></table></div>\n", c->f);
+    if (t->note)
+        page_text(c->f, "<p class=\"note\">", t->note, "</p>\n");
+    if (t->curve)
+        page_curve(c->r, t, c->f);
+}
+
 bool matrix_write_page(const struct matrix_result *r, struct err *e)
 {
+    static const char how[] = "<p class=\"note\">Counts follow from code that ran. Times marked modelled come from a model of a machine and were not "
+                              "measured; fitted: constants of the model were chosen for them; predicted: they were not looked at.</p>\n";
     struct arena a = {0};
     char *path = arena_printf(&a, "%s/index.html", r->job->folder);
     struct csv c = {.r = r, .f = fopen(path, "w")};
     if (c.f) {
-        fputs(head, c.f);
-        escaped(c.f, r->m->title);
-        fputs(style, c.f);
-        fputs("<h1>", c.f);
-        escaped(c.f, r->m->title);
-        fputs("</h1>\n<p>", c.f);
-        escaped(c.f, r->m->intro ? r->m->intro : "");
-        fputs("</p>\n<p class=\"note\">Counts follow from code that ran. Times marked modelled come from a model of a machine and were not measured; "
-              "fitted: constants of the model were chosen for them; predicted: they were not looked at.</p>\n",
-              c.f);
-    }
-    for (size_t i = 0; c.f && i < r->m->ntables; i++) {
-        const struct matrix_table *t = &r->m->tables[i];
-        fputs("<h2>", c.f);
-        escaped(c.f, t->title);
-        fputs("</h2>\n<div class=\"wide\"><table>", c.f);
-        page_head(t, c.f);
-        fputs("<tbody>\n", c.f);
-        each_figure(r, t, page_row, page_figure, &c);
-        fputs("</tbody></table></div>\n", c.f);
-        if (t->note) {
-            fputs("<p class=\"note\">", c.f);
-            escaped(c.f, t->note);
-            fputs("</p>\n", c.f);
-        }
-        if (t->curve)
-            page_curve(r, t, c.f);
-    }
-    if (c.f)
+        page_text(c.f, head, r->m->title, style);
+        page_text(c.f, "<h1>", r->m->title, "</h1>\n");
+        page_text(c.f, "<p>", r->m->intro, "</p>\n");
+        fputs(how, c.f);
+        for (size_t i = 0; i < r->m->ntables; i++)
+            page_table(&c, &r->m->tables[i]);
         fputs("</main></body></html>\n", c.f);
+    }
     bool ok = finish(c.f, path, e);
     arena_free(&a);
     return ok;

@@ -93,7 +93,10 @@ const struct opt run_option_rows[] = {
      "threads: ranks are threads of this process; mpi: processes, started by mpirun -np C; nccl: a GPU each; sim: of --device sim [threads; sim on "
      "sim]",
      "NAME"},
-    {OPT_TEXT, "host-cost", AT(host_cost), "emulated dispatch cost of an op: none, NS, framework (6000 ns; on sim the machine's) [none]", "NS"},
+    {OPT_TEXT, "host-cost", AT(host_cost),
+     "emulated dispatch cost of an op: none, NS, framework (6000 ns; on sim the machine's), eager (of sim: the same, and scans are loops of small "
+     "operators) [none]",
+     "NS"},
     {OPT_TEXT, "reduction-order", AT(reduction_order),
      "how sums over ranks add: fixed (in rank order), random:SEED (an order drawn for each; --comm threads) [fixed]", "HOW"},
     {OPT_INT, "seed", AT(seed), "seed of parameters, lengths and inputs [1234]", "S"},
@@ -157,10 +160,10 @@ static bool host_cost_of(const char *text, int64_t *ns, struct err *e)
 {
     if (!strcmp(text, "none"))
         *ns = 0;
-    else if (!strcmp(text, "framework"))
+    else if (!strcmp(text, "framework") || !strcmp(text, "eager"))
         *ns = FRAMEWORK_NS;
     else if (!opt_int(text, ns) || *ns < 0 || *ns > 1000000000)
-        return fail(e, ERR_USAGE, "--host-cost %s: want none, framework, or ns up to 1000000000", text);
+        return fail(e, ERR_USAGE, "--host-cost %s: want none, framework, eager, or ns up to 1000000000", text);
     return true;
 }
 
@@ -351,18 +354,32 @@ static bool read_batches(const struct run_options *o, struct run_config *c, stru
     return groups_check(c, e);
 }
 
+/* The dispatch cost that only a machine knows. */
+static bool read_host_cost(const struct run_options *o, struct run_config *c, struct err *e)
+{
+    bool sim = *c->machine.name;
+    c->eager = !strcmp(o->host_cost, "eager");
+    if (c->eager && !sim)
+        return fail(e, ERR_USAGE, "--host-cost eager: only --device sim models it");
+    if (sim && (c->eager || !strcmp(o->host_cost, "framework")))
+        c->host_cost_ns = llround(c->machine.framework_op_ns);
+    return true;
+}
+
+static bool read_all(const struct run_options *o, struct run_config *c, struct arena *a, struct err *e)
+{
+    if (!read_places(o, c, e) || !read_order(o, c, e) || !read_words(o, c, e) || !read_host_cost(o, c, e))
+        return false;
+    read_numbers(o, c);
+    c->shape.op = c->mode->op;
+    return read_attn_mode(o, c, e) && read_batches(o, c, a, e);
+}
+
 bool run_config_of(const struct run_options *o, struct run_config *config, struct arena *a, struct err *e)
 {
     *config = (struct run_config){0};
     if (!o->mode)
         return fail(e, ERR_USAGE, "--mode is missing (cpbench list shows all)");
     config->mode = mode_find(o->mode, e);
-    if (!config->mode || !check_ranges(o, e) || !check_attention(o, e) || !check_net(o, e) || !read_places(o, config, e) ||
-        !read_order(o, config, e) || !read_words(o, config, e))
-        return false;
-    if (*config->machine.name && !strcmp(o->host_cost, "framework"))
-        config->host_cost_ns = llround(config->machine.framework_op_ns);
-    read_numbers(o, config);
-    config->shape.op = config->mode->op;
-    return read_attn_mode(o, config, e) && read_batches(o, config, a, e);
+    return config->mode && check_ranges(o, e) && check_attention(o, e) && check_net(o, e) && read_all(o, config, a, e);
 }

@@ -93,6 +93,7 @@ struct device {
     int rank, ordinal;
     int64_t host_cost; /* ns per op */
     enum dev_number number;
+    bool eager;
     int64_t correlation_next, correlation_end; /* ids that are this device's to give */
     int64_t in_use, peak, peak_ever;           /* bytes as asked for */
     struct stream *streams;                    /* the default stream last */

@@ -118,6 +118,11 @@ bool device_has_storage(const struct device *d)
     return !d->backend->modelled;
 }
 
+void device_eager(struct device *d, bool eager)
+{
+    d->eager = eager;
+}
+
 void device_host_cost(struct device *d, int64_t ns_per_op)
 {
     d->host_cost = ns_per_op;

@@ -49,6 +49,7 @@ struct dev_event; /* a point in a stream */
 /* What a kernel costs; for the simulator, `cpbench expect` and rates. */
 struct cost {
     double flops, bytes;
+    double chunks; /* of a scan: those that follow each other; 0 none. What eager small operators would loop over */
 };
 
 /* What can be launched. Static lifetime, one per kernel; `name` is what the trace shows. */
@@ -74,6 +75,8 @@ enum dev_number { DEV_FP32, DEV_BF16, DEV_FP16 };
 void device_number(struct device *d, enum dev_number number);
 /* Emulated dispatch cost of a framework, in ns per op (--host-cost); 0 none. */
 void device_host_cost(struct device *d, int64_t ns_per_op);
+/* On sim: scans cost what a loop of small operators over their chunks would (--host-cost eager). */
+void device_eager(struct device *d, bool eager);
 
 struct stream *device_stream(struct device *d); /* the default stream, number 7 as in the frameworks' traces */
 struct stream *stream_open(struct device *d);   /* a further stream (numbers from 13 up) */

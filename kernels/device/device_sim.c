@@ -218,7 +218,13 @@ static int64_t do_kernel(struct stream *s, const struct work *w, int64_t start)
 {
     if (w->kernel->index)
         w->kernel->cpu(w->args);
-    return start + sim_kernel_ns(s->d, w, &own_of(s)->noise);
+    double ops = s->d->eager ? sim_eager_ops(w) : 0;
+    if (ops < 1)
+        return start + sim_kernel_ns(s->d, w, &own_of(s)->noise);
+    /* Small operators, one launched after the other: the host or the least time of a kernel, whichever is slower. */
+    int64_t each = s->d->host_cost + llround(sim_machine()->launch_ns), least = llround(sim_machine()->kernel_min_ns);
+    own_of(s)->host += llround(ops * (double)each);
+    return start + later(sim_kernel_ns(s->d, w, &own_of(s)->noise), llround(ops * (double)later(each, least)));
 }
 
 static int64_t do_copy(struct stream *s, const struct work *w, int64_t start)

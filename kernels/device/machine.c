@@ -31,6 +31,7 @@ static const struct key {
     REAL(attention_share, 1e-6, 1),
     REAL(scan_share, 1e-6, 1),
     REAL(memory_share, 1e-6, 1),
+    REAL(eager_chunk_ops, 0, 1e4),
     REAL(launch_ns, 0, 1e9),
     REAL(framework_op_ns, 0, 1e9),
     REAL(framework_comm_ns, 0, 1e9),

@@ -21,6 +21,7 @@ struct machine {
     double peak_fp32_tflops, peak_bf16_tflops, peak_fp16_tflops, memory_gbps;
     double gemm_share, attention_share, scan_share, memory_share;
     /* the host, in ns: of its own API calls, of an op and of a collective under --host-cost framework */
+    double eager_chunk_ops; /* small operators of one chunk of a scan where it is a loop of them (--host-cost eager) */
     double launch_ns, framework_op_ns, framework_comm_ns, sync_ns, copy_ns, host_link_gbps;
     int64_t queue_depth; /* launches that the host may be ahead of a stream */
     /* the stream, in ns */

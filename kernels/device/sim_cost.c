@@ -61,6 +61,11 @@ static int64_t noisy(uint64_t *noise, double ns)
     return llround(jitter > 0 ? ns * (1 + jitter * draw(noise)) : ns);
 }
 
+double sim_eager_ops(const struct work *w)
+{
+    return w->kernel->cost ? w->kernel->cost(w->args).chunks * sim_machine()->eager_chunk_ops : 0;
+}
+
 uint64_t sim_noise(int rank)
 {
     return (uint64_t)sim_machine()->jitter_seed * 1000003 + (uint64_t)rank;

@@ -11,4 +11,5 @@
 
 int64_t sim_kernel_ns(const struct device *d, const struct work *w, uint64_t *noise);
 int64_t sim_copy_ns(const struct work *w, uint64_t *noise); /* WORK_COPY, WORK_SET */
+double sim_eager_ops(const struct work *w);                 /* small operators that a scan would be; 0: no scan */
 uint64_t sim_noise(int rank);                               /* the state to start with */

@@ -22,6 +22,7 @@ struct run_config {
     const char *device, *comm; /* backends by name */
     struct machine machine;    /* of the sim device; no name: another device */
     int64_t host_cost_ns;      /* emulated dispatch cost of an op; 0 none */
+    bool eager;                /* on sim: scans are loops of small operators */
     int64_t steps, warmup, repeat;
     uint64_t seed;
     uint64_t order_seed; /* of comm_reduction_order() */

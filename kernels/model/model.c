@@ -31,8 +31,8 @@ static void allocate(struct model *m)
         m->ids = dev_alloc(m->rank.device, bytes);
         m->targets = dev_alloc(m->rank.device, bytes);
     }
-    m->marks = calloc((size_t)(2 * m->shape->microbatches), sizeof *m->marks);
-    for (int64_t i = 0; m->marks && i < 2 * m->shape->microbatches; i++)
+    m->marks = calloc((size_t)(MARKS * m->shape->microbatches), sizeof *m->marks);
+    for (int64_t i = 0; m->marks && i < MARKS * m->shape->microbatches; i++)
         m->marks[i] = dev_event_open(m->rank.device);
     upload_params(m);
 }
@@ -56,6 +56,7 @@ struct model *model_open(const struct run_config *c, struct comm_world *w, int r
     m->rank.stream = device_stream(m->rank.device);
     m->rank.kv = &m->plans;
     device_host_cost(m->rank.device, c->host_cost_ns);
+    device_eager(m->rank.device, c->eager);
     device_number(m->rank.device, numbers[c->shape.dtype]);
     if (rank == (w ? comm_world_first(w) : 0))
         dev_meta("backend", device_backend_name(m->rank.device));
@@ -69,7 +70,7 @@ void model_close(struct model *m)
 {
     if (!m)
         return;
-    for (int64_t i = 0; m->marks && i < 2 * m->shape->microbatches; i++)
+    for (int64_t i = 0; m->marks && i < MARKS * m->shape->microbatches; i++)
         dev_event_close(m->marks[i]);
     free(m->marks);
     void *const buffers[] = {m->params, m->grads, m->sums, m->inputs, m->outputs, m->dinputs, m->ids, m->targets};
@@ -203,8 +204,11 @@ bool model_step(struct model *m, int64_t step, const char *range, int64_t index,
     if (!train_step(m, range, index, e))
         return false;
     *out = (struct step_times){.step_ns = dev_now(m->rank.device) - start, .peak_bytes = dev_memory_peak(m->rank.device)};
-    for (int64_t b = 0; b < m->shape->microbatches; b++)
-        out->fwd_ns += dev_event_time(m->marks[2 * b + 1]) - dev_event_time(m->marks[2 * b]);
+    for (int64_t b = 0; b < m->shape->microbatches; b++) {
+        struct dev_event **at = m->marks + MARKS * b;
+        out->fwd_ns += dev_event_time(at[MARK_TURN]) - dev_event_time(at[MARK_BEGIN]);
+        out->pass_ns += dev_event_time(at[MARK_END]) - dev_event_time(at[MARK_BEGIN]);
+    }
     return true;
 }
 

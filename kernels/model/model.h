@@ -24,7 +24,7 @@ struct model *model_open(const struct run_config *c, struct comm_world *w, int r
 void model_close(struct model *m); /* NULL is fine */
 
 struct step_times {
-    int64_t step_ns, fwd_ns; /* of this rank: the whole step; the stream's time in forward phases */
+    int64_t step_ns, fwd_ns, pass_ns; /* of this rank: the whole step; the stream's time in forward phases, and in all of the micro-batches */
     int64_t peak_bytes;
 };
 

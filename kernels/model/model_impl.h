@@ -7,6 +7,9 @@
 #include "kernels/model/model.h"
 #include "kernels/model/net.h"
 
+/* Points of a micro-batch: its forward phase begins; ends, and loss and backward follow; all has ended. */
+enum { MARK_BEGIN, MARK_TURN, MARK_END, MARKS };
+
 enum { SUM_LOSS, SUM_INPUT_GRADS, SUM_PARAM_GRADS, SUMS };
 
 /* The CP group of one size that this rank belongs to. */
@@ -46,7 +49,7 @@ struct model {
     int64_t *ids, *targets;                     /* (microbatches, rows), device: of a net; else NULL */
     void (*update)(struct model *m, void *ctx); /* enqueued at the end of a step, after the reductions; NULL: nothing */
     void *update_ctx;
-    struct dev_event **marks; /* two a micro-batch: its forward phase begins, ends */
+    struct dev_event **marks; /* MARKS a micro-batch */
     struct turn *turns;       /* of the step, a micro-batch each */
     int64_t tokens;           /* of the step that count in the loss, on all ranks: no padding; of a net those with a target */
     struct arena arena;       /* of the step */

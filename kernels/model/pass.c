@@ -20,7 +20,7 @@ static bool forward(struct pass *p, struct err *e)
     struct model *m = p->m;
     int64_t n = model_floats(m), layers = m->shape->layers;
     DEV_RANGE(m->rank.device, MARK_FORWARD, -1);
-    dev_event_record(m->marks[2 * p->b], m->rank.stream);
+    dev_event_record(m->marks[MARKS * p->b + MARK_BEGIN], m->rank.stream);
     for (int64_t l = 0; l < layers; l++) {
         bool last = l + 1 == layers;
         p->x[l + 1] = last ? m->outputs + p->b * n : dev_alloc_rows(m->rank.device, n);
@@ -29,7 +29,7 @@ static bool forward(struct pass *p, struct err *e)
         if (m->shape->recompute)
             block_free(&p->state[l]);
     }
-    dev_event_record(m->marks[2 * p->b + 1], m->rank.stream);
+    dev_event_record(m->marks[MARKS * p->b + MARK_TURN], m->rank.stream);
     return true;
 }
 
@@ -134,6 +134,7 @@ bool model_pass(struct model *m, int64_t b, struct err *e)
         ok = ok && backward(&p, dy, e);
         if (ok && m->net.vocab)
             head_embed_back(m, b, dy);
+        dev_event_record(m->marks[MARKS * b + MARK_END], m->rank.stream);
         drop(&p);
     }
     batch_mark_caches(&batch, &m->rank);

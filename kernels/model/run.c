@@ -79,6 +79,7 @@ static struct step_times slowest(const struct run *r, int64_t step, int64_t repe
         const struct step_times *x = &result_at(r, step, repeat, rank)->times;
         t.step_ns = larger(t.step_ns, x->step_ns);
         t.fwd_ns = larger(t.fwd_ns, x->fwd_ns);
+        t.pass_ns = larger(t.pass_ns, x->pass_ns);
         t.peak_bytes = larger(t.peak_bytes, x->peak_bytes);
     }
     return t;
@@ -117,7 +118,7 @@ static bool make_row(const struct run *r, int64_t step, struct run_row *row, str
 {
     const struct run_config *c = r->config;
     struct arena a = {0};
-    int64_t *steps = arena_array(&a, int64_t, c->repeat), *fwds = arena_array(&a, int64_t, c->repeat);
+    int64_t *steps = arena_array(&a, int64_t, c->repeat), *fwds = arena_array(&a, int64_t, c->repeat), *passes = arena_array(&a, int64_t, c->repeat);
     struct step_values first = {0}, v;
     bool ok = true;
     *row = (struct run_row){.step = step, .tokens = c->shape.tokens * c->shape.microbatches};
@@ -128,6 +129,7 @@ static bool make_row(const struct run *r, int64_t step, struct run_row *row, str
         struct step_times t = slowest(r, step, i);
         steps[i] = t.step_ns;
         fwds[i] = t.fwd_ns;
+        passes[i] = t.pass_ns;
         row->peak_bytes = larger(row->peak_bytes, t.peak_bytes);
         ok = together(r, step, i, i ? &v : &first, e);
         if (ok && i && memcmp(&first, &v, sizeof v) != 0)
@@ -135,6 +137,7 @@ static bool make_row(const struct run *r, int64_t step, struct run_row *row, str
     }
     row->step_ns = median(steps, c->repeat);
     row->fwd_ns = median(fwds, c->repeat);
+    row->pass_ns = median(passes, c->repeat);
     set_values(row, &first);
     arena_free(&a);
     return ok;

@@ -4,8 +4,8 @@
 
 struct run_row {
     int64_t step;
-    int64_t step_ns, fwd_ns, peak_bytes; /* maximum over ranks; times are medians over the repeats */
-    int64_t tokens, padded;              /* of the step, over all ranks, padding included; padding */
+    int64_t step_ns, fwd_ns, pass_ns, peak_bytes; /* maximum over ranks; times are medians over the repeats */
+    int64_t tokens, padded;                       /* of the step, over all ranks, padding included; padding */
     double loss, grad_norm;
     uint64_t param_hash, out_hash, grad_hash; /* out: all ranks' outputs; grad: parameter and input gradients */
 };
