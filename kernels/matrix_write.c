@@ -247,6 +247,24 @@ static void page_head(const struct matrix_table *t, FILE *f)
     free(names);
 }
 
+/* The drawing inside an svg file, without what stands before it. */
+static void include_svg(const char *path, FILE *f)
+{
+    FILE *in = fopen(path, "r");
+    char buf[4096];
+    bool inside = false;
+    fputs("<figure>", f);
+    while (in && fgets(buf, sizeof buf, in)) {
+        char *start = inside ? buf : strstr(buf, "<svg");
+        if (start)
+            fputs(start, f);
+        inside |= start != NULL;
+    }
+    fputs("</figure>\n", f);
+    if (in)
+        fclose(in);
+}
+
 /* The curves of a table's runs, drawn by cpscope; its svg goes into the page. */
 static void page_curve(const struct matrix_result *r, const struct matrix_table *t, FILE *f)
 {
@@ -260,21 +278,8 @@ static void page_curve(const struct matrix_result *r, const struct matrix_table 
             argv[n++] = matrix_path(r->job, &r->m->runs[i], 0, "csv", &a);
     argv[n++] = "-o";
     argv[n++] = svg;
-    if (posix_spawn(&pid, argv[0], NULL, NULL, argv, environ) == 0 && waitpid(pid, &status, 0) == pid && status == 0) {
-        FILE *in = fopen(svg, "r");
-        char buf[4096];
-        bool inside = false;
-        fputs("<figure>", f);
-        while (in && fgets(buf, sizeof buf, in)) {
-            char *start = strstr(buf, "<svg");
-            if (inside || start)
-                fputs(inside ? buf : start, f);
-            inside |= start != NULL;
-        }
-        fputs("</figure>\n", f);
-        if (in)
-            fclose(in);
-    }
+    if (posix_spawn(&pid, argv[0], NULL, NULL, argv, environ) == 0 && waitpid(pid, &status, 0) == pid && status == 0)
+        include_svg(svg, f);
     arena_free(&a);
 }
 

@@ -5,7 +5,7 @@ cpbench run $shape --steps 3 --warmup 1 --repeat 2 > rows
 echo "status $?"
 head -n 1 rows
 cut -d , -f 1,3 rows
-values() { cpbench run --device cpu $shape --steps 2 "$@" | cut -d , -f 1,4,5,8-; }
+values() { cpbench run --device cpu $shape --steps 2 "$@" | cut -d , -f 1,4,5,8-12; }
 values --route interval > interval
 values --route interval > again
 values --route naive > naive
