@@ -22,6 +22,11 @@ echo "status $?"
 "$program" run --mode gdn.chunkwise --device cuda --comm mpi --cp 2
 echo "status $?"
 
+for mode in attn.ring.zigzag gdn.state_logscan; do
+    "$program" kernels --small --mode $mode > kernels
+    echo "kernels of $mode against the CPU's: status $? rows $(grep -c ',1$' kernels)"
+done
+
 # step,step_ns,tokens,loss,grad_norm: equal to six digits
 numbers() { awk -F, '/^[0-9]/ { printf "%.6g %.5g\n", $4, $5 }' "$1"; }
 for mode in $(cpbench list | awk -F, 'NR > 1 { print $1 }'); do
