@@ -178,6 +178,7 @@ CUPTI_RECORD cupti_context
 /* ---- callbacks ---- */
 
 enum cupti_domain { CUPTI_DOMAIN_DRIVER = 1, CUPTI_DOMAIN_RUNTIME = 2, CUPTI_DOMAIN_RESOURCE = 3, CUPTI_DOMAIN_STATE = 6 };
+enum { CUPTI_NODE_CREATED = 13, CUPTI_NODE_CLONED = 20 }; /* of the resource domain */
 enum { CUPTI_STATE_FATAL = 1, CUPTI_CALL_ENTER = 0, CUPTI_CALL_EXIT = 1 };
 
 struct cupti_call { /* of the API domains */
@@ -195,6 +196,16 @@ struct cupti_call { /* of the API domains */
 struct cupti_state { /* of the state domain */
     int result;
     const char *message;
+};
+
+struct cupti_resource { /* of the resource domain */
+    void *context, *handle;
+    const void *about; /* of nodes: a struct cupti_graph */
+};
+
+struct cupti_graph {
+    void *graph, *original_graph;
+    void *node, *original_node;
 };
 
 typedef void cupti_callback_fn(void *user, int domain, uint32_t cbid, const void *data);

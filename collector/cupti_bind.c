@@ -124,8 +124,29 @@ bool cupti_bind(struct cupti *c, char *why, size_t size)
     return bind(c, s.lib, why, size) && (c->version(&c->api_version), true);
 }
 
-const char *cupti_text(const struct cupti *c, int result)
+static const char *cupti_text(const struct cupti *c, int result)
 {
     const char *text = NULL;
     return c->result_text(result, &text) == CUPTI_OK && text ? text : "unknown error";
+}
+
+static const char *cure(int result)
+{
+    switch (result) {
+    case CUPTI_NOT_INITIALIZED:
+        return "is a device visible, and no stub libcuda on LD_LIBRARY_PATH?";
+    case CUPTI_INSUFFICIENT_PRIVILEGES:
+        return "this user may not trace here: see NVIDIA's ERR_NVGPUCTRPERM, or a container without that right";
+    case CUPTI_OTHER_SUBSCRIBER:
+        return "another tool (nsys, ncu, cuda-gdb, compute-sanitizer, the program's own profiler) has it: end that one, or record with --yield";
+    case CUPTI_UNKNOWN:
+        return "this CUPTI does not fit the driver: set " ENV_CUPTI " to the libcupti of the driver's release";
+    default:
+        return "set " ENV_CUPTI " to another release's libcupti, or report this";
+    }
+}
+
+void cupti_explain(const struct cupti *c, const char *what, const char *call, int result, char *out, size_t size)
+{
+    snprintf(out, size, "%s: %s: %s (%d): %s", what, call, cupti_text(c, result), result, cure(result));
 }

@@ -27,7 +27,8 @@
     MAYBE(timestamp_callback, cuptiActivityRegisterTimestampCallback, int, (cupti_clock_fn *))                                                       \
     MAYBE(thread_id_type, cuptiSetThreadIdType, int, (int))                                                                                          \
     MAYBE(all_syncs, cuptiActivityEnableAllSyncRecords, int, (uint8_t))                                                                              \
-    MAYBE(stream_id, cuptiGetStreamIdEx, int, (void *, void *, uint8_t, uint32_t *))
+    MAYBE(stream_id, cuptiGetStreamIdEx, int, (void *, void *, uint8_t, uint32_t *))                                                                 \
+    MAYBE(node_id, cuptiGetGraphNodeId, int, (void *, uint64_t *))
 
 struct cupti {
 #define CUPTI_MEMBER(member, symbol, type, params) type(*member) params;
@@ -40,5 +41,5 @@ struct cupti {
 /* false: *why says what was looked for and what is to be done. */
 bool cupti_bind(struct cupti *c, char *why, size_t size);
 
-/* The text of a result, never NULL. */
-const char *cupti_text(const struct cupti *c, int result);
+/* "WHAT is missing: the call: its result: what is to be done". */
+void cupti_explain(const struct cupti *c, const char *what, const char *call, int result, char *out, size_t size);

@@ -2,6 +2,7 @@
 #include "collector/cupti_records.h"
 #include "collector/cupti_calls.h"
 #include "collector/cupti_names.h"
+#include "collector/graphs.h"
 #include "collector/launches.h"
 #include "collector/text.h"
 #include "schemas/clock.h"
@@ -111,10 +112,47 @@ static void emit_comm(struct records *p, const struct nccl_work *w, struct activ
     recorder_emit_as(p->r, a, (struct emit_as){.more = &more});
 }
 
+/* The annotation ends: the next kernel is of another launch, stream or range. */
+static void end_captured(struct records *p)
+{
+    struct activity a = ACTIVITY_NONE;
+    a.what = ACT_EVENT;
+    a.kind = EV_GPU_RANGE;
+    a.start = p->captured.start;
+    a.end = p->captured.end;
+    a.name = p->captured.name;
+    a.device = p->captured.device;
+    a.stream = p->captured.stream;
+    a.correlation = p->captured.id;
+    if (a.name)
+        recorder_emit(p->r, &a);
+    p->captured.name = NULL;
+}
+
+static void add_captured(struct records *p, const char *range, const struct activity *a)
+{
+    bool same = p->captured.name == range && p->captured.id == a->correlation && p->captured.device == a->device && p->captured.stream == a->stream;
+    if (!same)
+        end_captured(p);
+    if (!range || a->end < a->start)
+        return;
+    if (!p->captured.name) {
+        p->captured.name = range;
+        p->captured.start = a->start;
+        p->captured.end = a->end;
+        p->captured.id = a->correlation;
+        p->captured.device = a->device;
+        p->captured.stream = a->stream;
+    }
+    p->captured.start = a->start < p->captured.start ? a->start : p->captured.start;
+    p->captured.end = a->end > p->captured.end ? a->end : p->captured.end;
+}
+
 static bool kernel(struct records *p, union record *x, bool last)
 {
     struct cupti_kernel *k = &x->kernel;
     const struct kernel_name *name = kernel_name(k->name);
+    struct node_origin node;
     struct nccl_work w;
     k->name = name->mangled; /* the module may be gone when it is tried again */
     enum launch_state state = launch_take(launch_outer(k->correlation), &w);
@@ -125,8 +163,11 @@ static bool kernel(struct records *p, union record *x, bool last)
     a.name = name->shown;
     if (!timed(p, k->start, k->end))
         return true;
-    if (state == LAUNCH_KNOWN)
-        emit_comm(p, &w, &a);
+    bool of_graph = graph_node_find(k->graph_node, &node);
+    if (of_graph)
+        add_captured(p, node.range, &a);
+    if (state == LAUNCH_KNOWN || (of_graph && node.comm))
+        emit_comm(p, state == LAUNCH_KNOWN ? &w : &node.work, &a);
     else
         emit_kernel(p, k, &a);
     return true;
@@ -396,6 +437,7 @@ void records_round(struct records *p, bool last)
             p->held[kept++] = *h;
     }
     p->nheld = kept;
+    end_captured(p);
     report(p);
 }
 

@@ -6,6 +6,7 @@
  * Records have no order, and what belongs to one may come in a later buffer: such a record is held back for up to HOLD rounds.
  *
  *   kernel of NCCL   waits for NCCL's last word on it (launches.h)
+ *   kernel of a graph  is projected to the range it was captured in (graphs.h): a run of them is one annotation of the stream
  *   wait for event   waits for the event's recording, which names the stream; for the context, which names the device
  */
 #pragma once
@@ -24,6 +25,11 @@ struct records {
     int64_t shift; /* what is added to CUPTI's times: 0 where its clock is ours */
     struct held *held;
     size_t nheld, held_cap;
+    struct {
+        const char *name; /* NULL: none */
+        int64_t start, end, id;
+        int32_t device, stream;
+    } captured; /* the range that the latest kernels of a graph were captured in */
     int64_t flaws[NFLAWS];
     int64_t parsed, since; /* records; the start of this round */
 };

@@ -6,6 +6,7 @@
  * The operations between Group's start and stop belong to the launch before them on that thread and communicator. Into a graph
  * that is captured no Group comes: there the calls since GroupApi's start are the launch's operations.
  */
+#include "collector/graphs.h"
 #include "collector/nccl_abi.h"
 #include "collector/nccl_parts.h"
 #include "schemas/clock.h"
@@ -24,6 +25,7 @@ struct nccl_event {
     struct nccl_comm *comm;
     void *group;           /* of a call or a launch: the handle of its GroupApi */
     size_t at;             /* of a call: its number in the group's ops */
+    uint64_t nodes;        /* of a launch: graph_nodes_made().count at its start */
     uint64_t count;        /* of a launch: launch_last().count at its start */
     struct launch *launch; /* of a launch, of a Group: what it is about; of a GroupApi: its launches */
     struct op *ops;        /* of a GroupApi */
@@ -116,7 +118,11 @@ struct nccl_comm *nccl_comm_of_event(uint64_t id, const char *name)
 /* A call or event without a kernel of its own, or whose kernel nobody looks at, is a row of the host. */
 static void hand_on(struct launch *l)
 {
-    if (!l->done && !(l->id && launch_put(l->id, &l->w)))
+    if (l->done)
+        return;
+    if (l->node)
+        graph_node_carries(l->node, &l->w);
+    else if (!l->id || !launch_put(l->id, &l->w))
         launch_host_row(atomic_load(&recorder), &l->w);
     l->done = true;
 }
@@ -200,6 +206,7 @@ static void start_launch(struct nccl_event *e, const struct nccl_desc *d)
     struct launch *l = launch_new(e->comm);
     atomic_store(&says_launches, true);
     e->count = launch_last().count;
+    e->nodes = graph_nodes_made().count;
     e->launch = l;
     if (!l)
         return;
@@ -267,7 +274,10 @@ static void stop_launch(struct nccl_event *e)
     if (!e->launch)
         return;
     e->launch->w.end = clock_now();
-    if (last.count > e->count && !e->launch->done) {
+    struct nodes_made made = graph_nodes_made();
+    if (made.count > e->nodes)
+        e->launch->node = made.node;
+    else if (last.count > e->count && !e->launch->done) {
         e->launch->id = last.id;
         launch_begin(last.id);
     }
@@ -366,4 +376,5 @@ void nccl_forked(void)
 {
     pthread_mutex_init(&lock, NULL);
     launch_forked();
+    graph_forked();
 }

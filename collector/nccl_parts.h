@@ -27,6 +27,7 @@ struct launch {
     struct nccl_comm *comm;
     struct nccl_work w;
     uint32_t id;         /* 0: not known */
+    uint64_t node;       /* of a graph, when it was captured into one; 0 not */
     int refs;            /* its group's, its thread's, its event's */
     bool done;           /* handed on */
     bool unclaimed;      /* it has the calls that no task claimed */

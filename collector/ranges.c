@@ -173,6 +173,16 @@ int ranges_pop(struct recorder *r, const void *owner)
     return o.depth;
 }
 
+const char *ranges_innermost(void)
+{
+    struct stack *s = mine;
+    if (!enter(s))
+        return NULL;
+    const char *name = s->n ? s->v[s->n - 1].name : NULL;
+    leave(s);
+    return name;
+}
+
 void ranges_end(struct recorder *r)
 {
     size_t n = 0;

@@ -12,8 +12,10 @@
 #include "collector/cupti.h"
 #include "collector/cupti_calls.h"
 #include "collector/cupti_records.h"
+#include "collector/graphs.h"
 #include "collector/launches.h"
 #include "collector/options.h"
+#include "collector/ranges.h"
 #include "collector/recorder_parts.h"
 #include "collector/stack.h"
 #include "schemas/clock.h"
@@ -48,26 +50,10 @@ static bool stop_asked, ended;
 
 /* ---- what is missing, and why ---- */
 
-static const char *cure(int result)
-{
-    switch (result) {
-    case CUPTI_NOT_INITIALIZED:
-        return "is a device visible, and no stub libcuda on LD_LIBRARY_PATH?";
-    case CUPTI_INSUFFICIENT_PRIVILEGES:
-        return "this user may not trace here: see NVIDIA's ERR_NVGPUCTRPERM, or a container without that right";
-    case CUPTI_OTHER_SUBSCRIBER:
-        return "another tool (nsys, ncu, cuda-gdb, compute-sanitizer, the program's own profiler) has it: end that one, or record with --yield";
-    case CUPTI_UNKNOWN:
-        return "this CUPTI does not fit the driver: set " ENV_CUPTI " to the libcupti of the driver's release";
-    default:
-        return "set " ENV_CUPTI " to another release's libcupti, or report this";
-    }
-}
-
 static void missing(const char *what, const char *call, int result)
 {
     char text[600];
-    snprintf(text, sizeof text, "%s: %s: %s (%d): %s", what, call, cupti_text(&cupti, result), result, cure(result));
+    cupti_explain(&cupti, what, call, result, text, sizeof text);
     recorder_degraded(recorder, text);
 }
 
@@ -88,13 +74,27 @@ static void on_fatal(const struct cupti_state *s)
         recorder_degraded(recorder, text);
 }
 
+static void on_node(uint32_t what, const struct cupti_resource *r)
+{
+    const struct cupti_graph *g = r->about;
+    uint64_t node = 0, original = 0;
+    if (!g || cupti.node_id(g->node, &node) != CUPTI_OK)
+        return;
+    if (what == CUPTI_NODE_CREATED)
+        graph_node_made(node, ranges_innermost());
+    else if (what == CUPTI_NODE_CLONED && cupti.node_id(g->original_node, &original) == CUPTI_OK)
+        graph_node_cloned(node, original);
+}
+
 static void on_callback(void *user, int domain, uint32_t cbid, const void *data)
 {
     int now = atomic_load_explicit(&state, memory_order_relaxed);
     (void)user;
     if (domain == CUPTI_DOMAIN_STATE && (now == ON || now == STOPPING))
         on_fatal(data);
-    else if (domain != CUPTI_DOMAIN_STATE && now == ON)
+    else if (domain == CUPTI_DOMAIN_RESOURCE && now == ON)
+        on_node(cbid, data);
+    else if (domain < CUPTI_DOMAIN_RESOURCE && now == ON)
         calls_back(domain, cbid, data);
     /* else late: after the end, or in a forked child */
 }
@@ -180,6 +180,10 @@ static void start_calls(const struct record_options *o)
     int rc;
     struct calls_want want = {.rows = !o->lite && (o->kinds & 1u << EV_RUNTIME), .launches = launch_collecting()};
     stack_start(recorder);
+    if (launch_collecting() && cupti.node_id) {
+        cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_NODE_CREATED);
+        cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_NODE_CLONED);
+    }
     cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL);
     if (!calls_start(recorder, &cupti, subscriber, want, &rc))
         missing("some API calls are not recorded", "cuptiEnableCallback", rc);

@@ -34,13 +34,17 @@ for table in 1 2 3 4 5 6; do
         ORDER BY e.start" > comm.$table
 done
 cat comm.5
-for table in 1 2 3 4 6; do # tables 1 to 3 do not say how many ranks there are
+for table in 1 2 3 4 6; do # tables 1 to 3 do not say how many ranks there are; those up to 4 nothing of a capture
     diff comm.5 comm.$table > comm.diff && echo "table $table: the same" || { echo "table $table:"; grep '^[<>]' comm.diff; }
 done
 echo "into a graph:"
 FAKE_FAULT=captured cpscope record -o c.sqlite -- ./client nccl 2> err
 sqlite3 c.sqlite "SELECT f.value, g.value, c.sequence, c.message_bytes, count(*) FROM comm c JOIN string f ON f.id = c.function
     JOIN string g ON g.id = c.communicator GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+echo "kernels of graphs, by the range of their capture:"
+cpscope record --force -o w.sqlite -- ./client all > out 2> err
+sqlite3 w.sqlite "SELECT s.value, e.correlation, count(k.id), min(k.start) = e.start, max(k.\"end\") = e.\"end\" FROM event e
+    JOIN string s ON s.id = e.name JOIN event k ON k.kind = 0 AND k.correlation = e.correlation AND k.start >= e.start AND k.\"end\" <= e.\"end\" WHERE e.kind = 9 GROUP BY e.id"
 echo "copies that wait:" $(cpscope record -o w.sqlite -- ./client all > out 2> err; cpscope syncs --format csv --span all w.sqlite 2>&1 | cut -d, -f3-5 | sort | tr '\n' ' ')
 
 echo "== options"

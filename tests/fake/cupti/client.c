@@ -83,8 +83,11 @@ static void graph(float *x, cudaStream_t s)
     cudaGraph_t g;
     cudaGraphExec_t exec;
     cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    cpscope_range_push("captured layer");
     run_scale(3, x, s);
     run_shift(5, x, s);
+    cpscope_range_pop();
+    run_scale(2, x, s);
     cudaStreamEndCapture(s, &g);
     cudaGraphInstantiate(&exec, g, 0);
     for (int i = 0; i < 2; i++)
@@ -158,6 +161,19 @@ static int threads(int n)
     return 0;
 }
 
+/* Collectives in a graph: told of when they are captured, run at each launch. */
+static void nccl_graph(ncclComm_t c, cudaStream_t s)
+{
+    cudaGraph_t g;
+    cudaGraphExec_t exec;
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    ncclAllGather(2000, ncclBfloat16, c, s);
+    cudaStreamEndCapture(s, &g);
+    cudaGraphInstantiate(&exec, g, 0);
+    for (int i = 0; i < 2; i++)
+        cudaGraphLaunch(exec, s);
+}
+
 static int nccl(void)
 {
     ncclComm_t dp, cp;
@@ -180,6 +196,7 @@ static int nccl(void)
     ncclGroupEnd();
     ncclSend(64, ncclFloat32, 1, cp, s);
     ncclRecv(32, ncclFloat32, 1, cp, s);
+    nccl_graph(dp, s);
     cudaStreamSynchronize(s);
     ncclLateCalls(dp);
     ncclCommDestroy(cp);

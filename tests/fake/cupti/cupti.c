@@ -30,7 +30,7 @@ static cupti_request_fn *request;
 static cupti_complete_fn *complete;
 static cupti_clock_fn *own_clock;
 static bool kinds[CUPTI_NKINDS];
-static bool wanted[3][MAX_CBID];
+static bool wanted[3][MAX_CBID], wanted_resources[32];
 static _Atomic bool any_callback;
 static struct waiting *first, **last = &first;
 static size_t dropped;
@@ -161,6 +161,15 @@ void fake_leave(struct fake_call *c)
     if (--depth == 0 && logs > 0 && c->cbid && wanted[c->domain][c->cbid])
         fake_log("call %s %u %ld %lld %lld\n", functions[c->domain][c->cbid], c->cb.correlation, syscall(SYS_gettid), (long long)c->before,
                  (long long)fake_now());
+}
+
+void fake_node(uint32_t what, void *node, void *original)
+{
+    struct cupti_graph g = {.node = node, .original_node = original};
+    struct cupti_resource r = {.about = &g};
+    cupti_callback_fn *fn = subscriber;
+    if (fn && wanted_resources[what])
+        fn(NULL, CUPTI_DOMAIN_RESOURCE, what, &r);
 }
 
 /* ---- records ---- */
@@ -316,6 +325,8 @@ API int cuptiEnableCallback(uint32_t on, void *handle, int domain, uint32_t cbid
     RETURN_IF_FAULT("cuptiEnableCallback", domain);
     if (domain <= CUPTI_DOMAIN_RUNTIME && cbid < MAX_CBID)
         wanted[domain][cbid] = on;
+    if (domain == CUPTI_DOMAIN_RESOURCE && cbid < 32)
+        wanted_resources[cbid] = on;
     if (domain == CUPTI_DOMAIN_STATE && on && fake_fault("fatal"))
         any_callback = true;
     return SUCCESS;
@@ -454,5 +465,12 @@ API int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint
 {
     (void)context, (void)per_thread;
     *id = stream ? *(const uint32_t *)stream : 7;
+    return SUCCESS;
+}
+
+/* So does a node. */
+API int cuptiGetGraphNodeId(void *node, uint64_t *id)
+{
+    *id = *(const uint64_t *)node;
     return SUCCESS;
 }

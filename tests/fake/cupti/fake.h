@@ -38,6 +38,10 @@ void fake_leave(struct fake_call *c);
  * nowhere. */
 void fake_record(const void *record, size_t have, size_t size, int64_t due);
 
+/* A node of a graph was created (CUPTI_NODE_CREATED) or cloned; a node begins with its 64-bit id. */
+void fake_node(uint32_t what, void *node, void *original);
+
 /* ---- runtime.c ---- */
 /* A launch through the driver, as NCCL does it: a kernel of so many blocks on a stream. Its correlation id. */
 uint32_t fake_driver_launch(const char *kernel, int blocks, void *stream);
+bool fake_capturing(void *stream);

@@ -203,7 +203,7 @@ static void launch_comm(struct task *head)
     void *launch = plug_start(head, NCCL_KERNEL_LAUNCH, group_api);
     uint32_t id = fake_driver_launch(is_p2p(head) ? "ncclDevKernel_SendRecv" : "ncclDevKernel_AllGather_RING_LL", KERNEL_BLOCKS, head->stream);
     plug_stop(launch);
-    if (fake_fault("captured"))
+    if (fake_fault("captured") || fake_capturing(head->stream))
         return; /* into a graph: nobody tells of the tasks */
     void *group = plug_start(head, NCCL_GROUP, NULL);
     log_tasks(c, id);

@@ -7,8 +7,8 @@ trace_rows() {
             LEFT JOIN thread t ON t.id = e.thread, (SELECT cast(value AS INTEGER) AS value FROM meta WHERE key = 't0_ns') t0;
         SELECT 'kernel', name, start, stop, device, native, correlation, grid_x || ',' || grid_y || ',' || grid_z,
             block_x || ',' || block_y || ',' || block_z, registers, static_shared, dynamic_shared, coalesce(graph, 0), coalesce(graph_node, 0)
-            FROM x JOIN kernel k ON k.event = x.id WHERE kind = 0;
-        SELECT 'collective', name, start, stop, device, native, correlation FROM x WHERE kind = 1;
+            FROM x JOIN kernel k ON k.event = x.id WHERE kind = 0 AND name NOT LIKE 'nccl%';
+        SELECT 'collective', name, start, stop, device, native, correlation FROM x WHERE kind = 1 OR (kind = 0 AND name LIKE 'nccl%');
         SELECT 'memcpy', CASE c.kind WHEN 3 THEN 8 WHEN 5 THEN 10 ELSE c.kind END, src, dst, bytes, start, stop, device, native, correlation
             FROM x JOIN copy c ON c.event = x.id WHERE x.kind = 2;
         SELECT 'memset', dst, bytes, start, stop, device, native, correlation FROM x JOIN copy c ON c.event = x.id WHERE x.kind = 3;

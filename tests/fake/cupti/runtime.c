@@ -43,6 +43,7 @@ struct fake_graph { /* kernels one behind the other */
     uint32_t id;
     size_t n;
     struct node {
+        uint64_t id; /* first: cupti.c reads it */
         const char *name;
         int blocks;
     } nodes[NODES];
@@ -213,9 +214,11 @@ static void kernel_record(struct fake_stream *s, const char *name, dim3 grid, di
 static void launch(const char *name, dim3 grid, dim3 block, size_t shared, cudaStream_t stream, uint32_t id)
 {
     struct fake_stream *s = stream_of(stream);
-    if (s->capture && s->capture->n < NODES)
-        s->capture->nodes[s->capture->n++] = (struct node){name, (int)(grid.x * grid.y * grid.z)};
-    else
+    if (s->capture && s->capture->n < NODES) {
+        struct node *n = &s->capture->nodes[s->capture->n++];
+        *n = (struct node){(uint64_t)s->capture->id << 32 | s->capture->n, name, (int)(grid.x * grid.y * grid.z)};
+        fake_node(CUPTI_NODE_CREATED, n, NULL);
+    } else
         kernel_record(s, name, grid, block, shared, id, 0, 0);
 }
 
@@ -563,6 +566,11 @@ API uint32_t fake_driver_launch(const char *kernel, int blocks, void *stream)
 
 /* ---- graphs ---- */
 
+bool fake_capturing(void *stream)
+{
+    return stream_of(stream)->capture != NULL;
+}
+
 API int cudaStreamBeginCapture(cudaStream_t s, int mode)
 {
     (void)mode;
@@ -582,7 +590,13 @@ API int cudaGraphInstantiate(cudaGraphExec_t *x, cudaGraph_t g, unsigned long lo
 {
     (void)flags;
     BEGIN("cudaGraphInstantiate", &x);
-    *x = g;
+    *x = calloc(1, sizeof **x);
+    **x = *g;
+    (*x)->id = atomic_fetch_add(&graphs, 1) + 1;
+    for (size_t i = 0; i < g->n; i++) {
+        (*x)->nodes[i].id = (uint64_t)(*x)->id << 32 | (i + 1);
+        fake_node(CUPTI_NODE_CLONED, &(*x)->nodes[i], &g->nodes[i]);
+    }
     END;
 }
 
@@ -591,8 +605,7 @@ API int cudaGraphLaunch(cudaGraphExec_t x, cudaStream_t s)
     BEGIN("cudaGraphLaunch", &x);
     uint32_t id = inner_call("cuGraphLaunch", call.cb.correlation);
     for (size_t i = 0; i < x->n; i++)
-        kernel_record(stream_of(s), x->nodes[i].name, (dim3){(unsigned)x->nodes[i].blocks, 1, 1}, (dim3){128, 1, 1}, 0, id, x->id,
-                      (uint64_t)x->id << 32 | (i + 1));
+        kernel_record(stream_of(s), x->nodes[i].name, (dim3){(unsigned)x->nodes[i].blocks, 1, 1}, (dim3){128, 1, 1}, 0, id, x->id, x->nodes[i].id);
     END;
 }
 
