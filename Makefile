@@ -259,6 +259,8 @@ fuzz:
 	@BUILD=$(abspath $(BUILD)) bash tests/fuzz/run.sh
 repro: deps all
 	@BUILD=$(abspath $(BUILD)) bash kernels/repro.sh
+repro-%: deps all # an experiment of kernels/matrices, under $(BUILD)/repro
+	@$(BUILD)/bin/cpbench matrix $*
 lint:
 	@bash tests/lint.sh
 format:
