@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { MARGIN = 64, CLASSES = 48, SEGMENT = 1 << 24 };
+enum { MARGIN = 64, CLASSES = 48, SEGMENT = 1 << 18 };
 static const size_t ARENA = (size_t)1 << 36;
 
 struct block {
