@@ -48,8 +48,10 @@ genobj    = $(patsubst %,$(BUILD)/obj/gen/%.o,$(1))
 libs      := schemas reports analyzer kernels collector
 lib       = $(BUILD)/ar/lib$(1).a
 
-# CUDA: sources are compiled by nvcc where there is a toolkit; by gcc and plain only, as nothing of theirs runs there.
+# CUDA: sources are compiled by nvcc where there is a toolkit, through a compiler cache where there is one, for nvcc is slow;
+# in plain builds by gcc only.
 NVCC      ?= $(wildcard $(CUDA)/bin/nvcc)
+nvcc_run  := $(if $(NVCC),$(shell command -v ccache) $(NVCC))
 CUDA_ARCH ?= 80 90
 cu_tables := $(sort $(wildcard $(addsuffix /*.cu,kernels/device kernels/layout kernels/modes kernels/ops)))
 src_cuda  := $(sort $(wildcard kernels/device/cuda/*.c kernels/device/cuda/*.cu)) $(cu_tables)
@@ -158,7 +160,7 @@ $(BUILD)/gen/nvcc_flags: FORCE
 $(BUILD)/cuda/%.o: %.cu $(BUILD)/gen/nvcc_flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  NVCC $<")
-	$(Q)$(NVCC) $(nvcc_flags) -MMD -MP -c $< -o $@
+	$(Q)$(nvcc_run) $(nvcc_flags) -MMD -MP -c $< -o $@
 $(BUILD)/cuda/%.o: %.c $(BUILD)/gen/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -isystem $(CUDA)/include $(CFLAGS) -MMD -MP -c $< -o $@
