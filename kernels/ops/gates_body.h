@@ -1,4 +1,5 @@
-/* gates_body.h - a row is a head: one number a token, scalar code in double, the cost is nothing. */
+/* gates_body.h - one number a head and token, scalar code in double, the cost is nothing. A row is a head, or a run of its tokens
+ * where they do not meet. */
 #pragma once
 #include "kernels/ops/gates.h"
 #include "kernels/ops/single.h"
@@ -13,12 +14,16 @@ HOT_INLINE double gate_softplus(double x)
     return (x > 0 ? x : 0) + log1p(exp(-fabs(x)));
 }
 
-SINGLE_ROWS(gate_fwd, gate_fwd_args, a->HV)
+enum { GATE_RUN = 256 };
+
+SINGLE_ROWS2(gate_fwd, gate_fwd_args, a->HV, (a->T + GATE_RUN - 1) / GATE_RUN)
 {
-    double rate = exp((double)a->A_log[row]), bias = a->dt_bias[row];
-    ROW_EACH (t, a->T) {
-        a->beta[t * a->HV + row] = (float)gate_sigmoid(a->b[t * a->ldb + row]);
-        a->g[t * a->HV + row] = (float)(-rate * gate_softplus(a->a[t * a->lda + row] + bias));
+    double rate = exp((double)a->A_log[outer]), bias = a->dt_bias[outer];
+    int64_t from = inner * GATE_RUN;
+    ROW_EACH (i, a->T - from < GATE_RUN ? a->T - from : (int64_t)GATE_RUN) {
+        int64_t t = from + i;
+        a->beta[t * a->HV + outer] = (float)gate_sigmoid(a->b[t * a->ldb + outer]);
+        a->g[t * a->HV + outer] = (float)(-rate * gate_softplus(a->a[t * a->lda + outer] + bias));
     }
 }
 
