@@ -9,9 +9,11 @@
 /* What is not fit for judging is no measure either. */
 static bool fit(const struct runset *runs, struct arena *a, struct err *e)
 {
-    const char *why = gate_losses(runs, a);
-    for (size_t i = 0; i < runs->n && !why; i++)
-        why = gate_stack_threshold(&runs->v[i].t, a);
+    const char *why = NULL;
+    for (size_t i = 0; i < runs->n && !why; i++) {
+        why = gate_losses(&runs->v[i].t, a);
+        why = why ? why : gate_stack_threshold(&runs->v[i].t, a);
+    }
     return !why || fail(e, ERR_UNDECIDED, "no baseline: %s", why);
 }
 

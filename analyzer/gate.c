@@ -137,7 +137,8 @@ bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_
     *got = (struct gate_result){0};
     struct facts mine = facts_of(&runs->v[0].t, &out->arena);
     struct judge j = {.units = units_count(&runs->v[0].t), .o = o, .rules = rules, .runs = runs, .out = out, .got = got};
-    j.lost = gate_losses(runs, &out->arena);
+    for (size_t i = 0; i < runs->n && !j.lost; i++)
+        j.lost = gate_losses(&runs->v[i].t, &out->arena);
     for (size_t i = 0; i < rules->n; i++) {
         j.r = &rules->rule[i];
         if (!judge_rule(&j, &mine, e))

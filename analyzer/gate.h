@@ -26,5 +26,7 @@ struct gate_opts {
 /* One row per rule, and one per key that fails; `out` is initialised here and holds its texts by itself. */
 bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_opts *o, struct table *out, struct gate_result *got, struct err *e);
 
+const char *gate_losses(const struct trace *t, struct arena *a); /* why counts may be too low, text in `a`; NULL: they are not */
+
 /* The noise floor of two or more runs of the same thing (A/A): per figure the median and the largest distance from it. */
 bool gate_noise(const struct runset *runs, struct table *out, struct err *e);

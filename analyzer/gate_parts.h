@@ -22,7 +22,6 @@ struct judge {
 bool gate_oversubscribed(const struct runset *runs); /* more threads than cores: times are not for judging */
 /* Why the sites of the trace depend on the stack threshold that it was recorded with; NULL: they do not. Text in `a`. */
 const char *gate_stack_threshold(const struct trace *t, struct arena *a);
-const char *gate_losses(const struct runset *runs, struct arena *a); /* why counts may be too low; NULL: they are not */
 
 /* A row of the table, counted in *got; `measured` and `limit` may be NULL. The row is valid until the next one. */
 struct cell *gate_verdict(struct judge *j, const char *v, const double *measured, const double *limit, const char *why);

@@ -59,14 +59,13 @@ static bool rows_missing(const struct trace *t, size_t file, const struct loss_r
     return touches;
 }
 
-const char *gate_losses(const struct runset *runs, struct arena *a)
+const char *gate_losses(const struct trace *t, struct arena *a)
 {
-    for (size_t r = 0; r < runs->n; r++)
-        for (size_t i = 0; i < runs->v[r].t.nfiles; i++) {
-            const struct trace_file *f = &runs->v[r].t.files[i];
-            for (size_t k = 0; k < f->d.nloss; k++)
-                if (rows_missing(&runs->v[r].t, i, &f->d.loss[k]))
-                    return arena_printf(a, "counts may be too low: %s: %s", f->name, trace_string(f, f->d.loss[k].reason));
-        }
+    for (size_t i = 0; i < t->nfiles; i++) {
+        const struct trace_file *f = &t->files[i];
+        for (size_t k = 0; k < f->d.nloss; k++)
+            if (rows_missing(t, i, &f->d.loss[k]))
+                return arena_printf(a, "counts may be too low: %s: %s", f->name, trace_string(f, f->d.loss[k].reason));
+    }
     return NULL;
 }

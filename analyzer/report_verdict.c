@@ -237,8 +237,12 @@ static void judge(const struct ledger *l, size_t added, struct page *p)
 static void pair_verdict(const struct report *r, const struct ledger *l, size_t added, struct page *p)
 {
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
+    const char *lost = gate_losses(&r->before.t, &p->arena);
+    lost = lost ? lost : gate_losses(&r->after.t, &p->arena);
     if (r->differ)
         page_verdict(p, TONE_UNDECIDED, "The two runs are %s. Both are shown; nothing is judged.", r->differ);
+    else if (lost)
+        page_verdict(p, TONE_UNDECIDED, "Rows are missing, so nothing is judged: %.300s.", lost);
     else if (!l->before.kind || !l->after.kind)
         page_verdict(p, TONE_UNDECIDED, "Host-device syncs are not recorded on both sides, so nothing is judged.");
     else if (whole(r))

@@ -32,4 +32,5 @@ gate x.sqlite --baseline good.baseline
 cpscope gate x.sqlite --update-baseline bad.baseline; echo "status $?"
 cp naive.sqlite x.sqlite; sqlite3 x.sqlite "INSERT INTO loss VALUES ('the program was cut off', NULL, NULL, NULL)"
 gate x.sqlite --baseline good.baseline | cut -d, -f 2 | sort | uniq -c
+cpscope report x.sqlite --baseline interval.sqlite -o page.html && python3 "$ROOT/tests/browser/read_page.py" page.html | sed -n 1,2p
 ls ./*.baseline
