@@ -4,11 +4,11 @@
  * word that the lower-case name contains, or starts with when the row begins with '^'.
  */
 #include "analyzer/classes.h"
+#include "analyzer/re.h"
 #include "schemas/arena.h"
 #include "schemas/nearest.h"
 
 #include <ctype.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,8 +165,10 @@ static bool parse_line(struct patterns *p, char *line, const char *path, int num
         return fail(e, ERR_USAGE, "%s:%d: %s: no such kernel class%s%s", path, number, word, near ? "; did you mean " : "", near ? near : "");
     }
     struct pattern one = {.class = c};
-    if (!*re || regcomp(&one.re, re, REG_EXTENDED | REG_NOSUB) != 0)
-        return fail(e, ERR_USAGE, "%s:%d: %s: not a regular expression", path, number, re);
+    char buf[RE_WHY];
+    const char *why = *re ? re_compile(&one.re, re, buf) : "no pattern";
+    if (why)
+        return fail(e, ERR_USAGE, "%s:%d: %s: %s", path, number, re, why);
     ARRAY_PUSH(p->v, p->n, p->cap, one);
     return true;
 }

@@ -1,11 +1,11 @@
 /* output.c - one way in which results leave the program. */
 #include "analyzer/output.h"
 #include "analyzer/across.h"
+#include "analyzer/re.h"
 #include "reports/render.h"
 #include "schemas/nearest.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -86,8 +86,10 @@ bool output_spares(const char *path, const char *input, struct err *e)
 static bool filter(struct table *t, const char *text, struct err *e)
 {
     regex_t re;
-    if (regcomp(&re, text, REG_EXTENDED | REG_NOSUB) != 0)
-        return fail(e, ERR_USAGE, "--filter '%s': not a regular expression", text);
+    char buf[RE_WHY];
+    const char *why = re_compile(&re, text, buf);
+    if (why)
+        return fail(e, ERR_USAGE, "--filter '%s': %s", text, why);
     size_t kept = 0;
     for (size_t r = 0; r < t->nrows; r++) {
         const struct cell *row = table_at(t, r);

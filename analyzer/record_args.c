@@ -1,5 +1,6 @@
 /* record_args.c - see record_args.h. A row of `settings` for each option that the library reads: its variable, where the value is. */
 #include "analyzer/record_args.h"
+#include "analyzer/re.h"
 #include "schemas/env.h"
 #include "schemas/event.h"
 #include "schemas/mask.h"
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,13 +88,11 @@ static bool check_kinds(const char *list, struct err *e)
 static bool check_range(const char *text, struct err *e)
 {
     regex_t re;
-    char why[200];
-    int rc = text ? regcomp(&re, text, REG_EXTENDED | REG_NOSUB) : 0;
-    if (rc)
-        regerror(rc, &re, why, sizeof why);
-    else if (text)
+    char buf[RE_WHY];
+    const char *why = text ? re_compile(&re, text, buf) : NULL;
+    if (text && !why)
         regfree(&re);
-    return !rc || fail(e, ERR_USAGE, "--range %s: %s", text, why);
+    return !why || fail(e, ERR_USAGE, "--range %s: %s", text, why);
 }
 
 static bool check_steps(const char *text, struct err *e)

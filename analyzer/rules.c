@@ -1,5 +1,6 @@
 /* rules.c - one rule a line, read word by word; every word that may stand somewhere is in a table. */
 #include "analyzer/rules.h"
+#include "analyzer/re.h"
 #include "schemas/nearest.h"
 
 #include <ctype.h>
@@ -179,10 +180,9 @@ static bool take_regex(struct scan *s, regex_t *re)
         return bad(s, "~ is wanted here");
     if (!take_string(s))
         return false;
-    int rc = regcomp(re, s->word, REG_EXTENDED | REG_NOSUB);
-    char why[200];
-    regerror(rc, re, why, sizeof why);
-    return rc == 0 || fail(s->e, ERR_USAGE, "%s:%d: pattern \"%s\": %s", s->file, s->line, s->word, why);
+    char buf[RE_WHY];
+    const char *why = re_compile(re, s->word, buf);
+    return !why || fail(s->e, ERR_USAGE, "%s:%d: pattern \"%s\": %s", s->file, s->line, s->word, why);
 }
 
 /* TABLE.COLUMN: one word, cut at its last dot. */
@@ -355,11 +355,10 @@ static bool parse_allow(struct scan *s, const char *why, struct rules *r)
     if (!*s->p)
         return bad(s, "allow is followed by a pattern");
     a.pattern = arena_strdup(&r->arena, s->p);
-    int rc = regcomp(&a.re, a.pattern, REG_EXTENDED | REG_NOSUB);
-    char text[200];
-    regerror(rc, &a.re, text, sizeof text);
-    if (rc)
-        return fail(s->e, ERR_USAGE, "%s:%d: pattern %s: %s", s->file, s->line, a.pattern, text);
+    char buf[RE_WHY];
+    const char *wrong = re_compile(&a.re, a.pattern, buf);
+    if (wrong)
+        return fail(s->e, ERR_USAGE, "%s:%d: pattern %s: %s", s->file, s->line, a.pattern, wrong);
     ARRAY_PUSH(r->allow, r->nallow, r->allow_cap, a);
     return true;
 }

@@ -1,9 +1,9 @@
 /* scenario.c - which tasks and which host time the options of `whatif` name. */
 #include "analyzer/decimal.h"
 #include "analyzer/nest.h"
+#include "analyzer/re.h"
 #include "analyzer/whatif.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,11 +169,9 @@ static bool compile(struct matcher *m, enum option o, const char *text, struct e
 {
     if (!text)
         return true;
-    int rc = regcomp(&m->re, text, REG_EXTENDED | REG_NOSUB);
-    char why[128];
-    if (rc)
-        regerror(rc, &m->re, why, sizeof why);
-    m->on = rc == 0;
+    char buf[RE_WHY];
+    const char *why = re_compile(&m->re, text, buf);
+    m->on = !why;
     return m->on || fail(e, ERR_USAGE, "--%s '%s': %s", option_names[o], text, why);
 }
 

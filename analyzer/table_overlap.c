@@ -8,10 +8,10 @@
  */
 #include "analyzer/commop.h"
 #include "analyzer/overlap.h"
+#include "analyzer/re.h"
 #include "analyzer/shapes.h"
 #include "schemas/tracefile.h"
 
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,12 +127,10 @@ static void fill_lane(const struct sides *s, const struct lane *l, struct table 
 
 static bool compile(regex_t *re, regex_t **slot, const char *option, const char *text, struct err *e)
 {
-    char why[128];
-    int rc = text ? regcomp(re, text, REG_EXTENDED | REG_NOSUB) : 0;
-    if (rc) {
-        regerror(rc, re, why, sizeof why);
+    char buf[RE_WHY];
+    const char *why = text ? re_compile(re, text, buf) : NULL;
+    if (why)
         return fail(e, ERR_USAGE, "--%s '%s': %s", option, text, why);
-    }
     *slot = text ? re : NULL;
     return true;
 }

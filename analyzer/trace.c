@@ -1,5 +1,6 @@
 /* trace.c - opening a trace: the order of its parts, and what tables ask of it. */
 #include "analyzer/output.h"
+#include "analyzer/re.h"
 #include "analyzer/part.h"
 #include "analyzer/trace_build.h"
 
@@ -23,12 +24,10 @@ static bool compile(regex_t *re, regex_t **slot, const char *option, const char 
 {
     if (!text)
         return true;
-    int rc = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
-    if (rc) {
-        char why[128];
-        regerror(rc, re, why, sizeof why);
+    char buf[RE_WHY];
+    const char *why = re_compile(re, text, buf);
+    if (why)
         return fail(e, ERR_USAGE, "--%s '%s': %s", option, text, why);
-    }
     *slot = re;
     return true;
 }
