@@ -2,12 +2,14 @@
 #include "analyzer/record_end.h"
 #include "schemas/outname.h"
 #include "schemas/recover.h"
+#include "schemas/ringfile.h"
 #include "schemas/tracefile.h"
 
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_side(const char *path)
 {
@@ -29,6 +31,17 @@ static void finish(const char *path)
         fprintf(stderr, "cpscope record: %s\n", e.msg);
 }
 
+/* A name that was taken by a program which was ended before it could say anything. */
+static bool was_for_nothing(const char *path)
+{
+    struct stat st;
+    char ring[4200];
+    if (stat(path, &st) != 0 || st.st_size != 0 || !ringfile_path(path, ring, sizeof ring) || ringfile_has_head(ring))
+        return false;
+    unlink(ring);
+    return unlink(path) == 0;
+}
+
 /* Files of one glob pattern that were written since the start; the first one's name in *name. */
 static size_t written(const char *pattern, int64_t began, struct arena *a, const char **name)
 {
@@ -41,6 +54,8 @@ static size_t written(const char *pattern, int64_t began, struct arena *a, const
         if (is_side(g.gl_pathv[i]) || stat(g.gl_pathv[i], &st) != 0 || st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec < began)
             continue;
         finish(g.gl_pathv[i]);
+        if (was_for_nothing(g.gl_pathv[i]))
+            continue;
         if (n++ == 0 && !*name)
             *name = arena_strdup(a, g.gl_pathv[i]);
     }

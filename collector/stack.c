@@ -255,3 +255,19 @@ void stack_forked(struct recorder *r)
     native_forget();
     safe_read_forked();
 }
+
+static void free_numbers(struct numbers *t)
+{
+    for (struct numbers *older; t; t = older) {
+        older = t->older;
+        free(t);
+    }
+}
+
+void stack_end(void)
+{
+    free_numbers(atomic_load(&stacks));
+    free_numbers(frames);
+    atomic_store(&untold, NULL);
+    stack_forked(NULL);
+}

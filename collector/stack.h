@@ -21,3 +21,6 @@ bool stack_due(int64_t ns);
 uint32_t stack_capture(struct recorder *r);
 
 void stack_forked(struct recorder *r); /* in a forked child */
+
+/* Forgets all stacks, so that another recorder can be used: only where no thread can capture any more (tests). */
+void stack_end(void);

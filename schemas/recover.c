@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BATCH = 8192 };
@@ -79,6 +80,13 @@ static bool read_head(int fd, struct ring_head *h)
     return pread(fd, h, sizeof *h, 0) == sizeof *h && memcmp(h->magic, RINGFILE_MAGIC, sizeof h->magic) == 0;
 }
 
+/* Without a head it is being made, or its process was ended while it made it and has said nothing. */
+static bool is_new(const struct stat *st)
+{
+    enum { MAKING_S = 5 };
+    return time(NULL) - st->st_mtim.tv_sec < MAKING_S;
+}
+
 enum leftover recover_left(const char *path)
 {
     char ring[4200];
@@ -87,7 +95,7 @@ enum leftover recover_left(const char *path)
     enum leftover left = LEFT_NOTHING;
     int fd = h && ringfile_path(path, ring, sizeof ring) ? open(ring, O_RDONLY | O_CLOEXEC) : -1;
     if (fd >= 0 && fstat(fd, &st) == 0)
-        left = read_head(fd, h) ? whose(h, &st) : LEFT_RUNNING; /* without a head yet: it is being made */
+        left = read_head(fd, h) ? whose(h, &st) : is_new(&st) ? LEFT_RUNNING : LEFT_NOTHING;
     if (fd >= 0)
         close(fd);
     free(h);
@@ -214,10 +222,18 @@ static bool is_time(const struct merge *m, int64_t t)
     return t > m->d.t0 - (INT64_C(1) << 60) && t < m->d.t0 + (INT64_C(1) << 60);
 }
 
+/* A byte of a damaged file is not a bool before it is known to be one. */
+static bool is_bool(const void *at)
+{
+    return *(const unsigned char *)at <= 1;
+}
+
 static bool slot_whole(const struct merge *m, const struct slot *s, size_t room)
 {
-    bool times = room >= sizeof *s && is_time(m, s->start) && (s->what != ACT_EVENT || is_time(m, s->end));
-    return times && room >= sizeof *s && s->extra % 8 == 0 && s->extra <= room - sizeof *s && (!s->more || s->extra >= sizeof(union emit_more));
+    if (room < sizeof *s || !is_bool(&s->transient) || !is_bool(&s->heap) || !is_bool(&s->more))
+        return false;
+    bool times = is_time(m, s->start) && (s->what != ACT_EVENT || is_time(m, s->end));
+    return times && s->extra % 8 == 0 && s->extra <= room - sizeof *s && (!s->more || s->extra >= sizeof(union emit_more));
 }
 
 static uint32_t thread_of(struct merge *m, int32_t tid)

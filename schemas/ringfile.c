@@ -16,6 +16,16 @@ bool ringfile_path(const char *trace, char *out, size_t size)
     return n > 0 && (size_t)n < size;
 }
 
+bool ringfile_has_head(const char *ring)
+{
+    char magic[sizeof((struct ring_head *)0)->magic];
+    int fd = open(ring, O_RDONLY | O_CLOEXEC);
+    bool has = fd >= 0 && read(fd, magic, sizeof magic) == sizeof magic && memcmp(magic, RINGFILE_MAGIC, sizeof magic) == 0;
+    if (fd >= 0)
+        close(fd);
+    return has;
+}
+
 /* The first bytes of a small file, without its line end. */
 static void read_text(const char *path, char *to, size_t size)
 {

@@ -80,5 +80,8 @@ int64_t ringfile_started(int64_t pid, char *state);
 
 #define RINGFILE_DROPPED "events dropped: the writer could not keep up and the memory for waiting events was full"
 
+/* Does the ring file at `ring` say whose it is? Before that nothing can have been put into it. */
+bool ringfile_has_head(const char *ring);
+
 /* The facts of the head as meta and clocks of *d, but for the backend: "cpu" unless it is there already. */
 void ringfile_facts(const struct ring_head *h, struct tracedata *d);

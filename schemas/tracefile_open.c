@@ -133,21 +133,30 @@ static bool can_write(const char *path)
     return access(slash ? folder : ".", W_OK) == 0 && access(path, W_OK) == 0;
 }
 
+static bool is_empty(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_size == 0 && !has_side(path, "-wal");
+}
+
 /* A recording that has just begun has its name before it has its first rows. */
-static void wait_for_rows(const char *path)
+static enum leftover wait_for_rows(const char *path)
 {
     static const struct timespec pause = {.tv_nsec = 20 * 1000000};
-    struct stat st;
-    for (int waited = 0; waited < BUSY_MS && stat(path, &st) == 0 && st.st_size == 0 && recover_left(path) == LEFT_RUNNING; waited += 20)
+    enum leftover left = recover_left(path);
+    for (int waited = 0; waited < BUSY_MS && left == LEFT_RUNNING && is_empty(path); waited += 20) {
         nanosleep(&pause, NULL);
+        left = recover_left(path);
+    }
+    return left;
 }
 
 bool tracefile_load_some(const char *path, unsigned parts, int threads, struct tracedata *d, struct err *e)
 {
-    enum leftover left = recover_left(path);
+    enum leftover left = wait_for_rows(path);
     bool done;
-    if (left == LEFT_RUNNING)
-        wait_for_rows(path);
+    if (left != LEFT_BEHIND && is_empty(path))
+        return fail(e, ERR_FAIL, "%s: empty: the program was ended before its first event", path);
     if (left == LEFT_BEHIND || has_side(path, "-wal")) {
         if (!can_write(path))
             return load_copy(path, left == LEFT_BEHIND, parts, threads, d, e);
