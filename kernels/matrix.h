@@ -6,6 +6,8 @@
  *     [run s1-chunkwise]     table = S1   title = chunkwise   args = --mode gdn.chunkwise ...   role = predicted
  *                            seed.step_s = 6.70            record = yes           refuses = what the refusal says
  *
+ * A table that says `within = AA` is judged: is the largest of each of its distances no larger than the largest in table AA?
+ *
  * A run's arguments follow those of the defaults, unless it gives a whole `command`; a run without a table is a help for others (the base of a ratio).
  * role: what the numbers of a run are to the seed's. `fitted`: the machine's constants were chosen for them; `predicted`: they
  * were not looked at; `measured`: run for real here; counts are exact whatever the role.
@@ -35,7 +37,7 @@ struct matrix_run {
 };
 
 struct matrix_table {
-    const char *name, *title, *measures, *base, *note, *curve;
+    const char *name, *title, *measures, *base, *note, *curve, *within;
     int line;
 };
 

@@ -24,9 +24,13 @@ static const struct key head_keys[] = {{"title", offsetof(struct matrix, title)}
                                        {"fit", offsetof(struct matrix, fit)},
                                        {0}};
 static const struct key default_keys[] = {{"args", offsetof(struct matrix, defaults)}, {0}};
-static const struct key table_keys[] = {{"title", offsetof(struct matrix_table, title)}, {"measures", offsetof(struct matrix_table, measures)},
-                                        {"base", offsetof(struct matrix_table, base)},   {"note", offsetof(struct matrix_table, note)},
-                                        {"curve", offsetof(struct matrix_table, curve)}, {0}};
+static const struct key table_keys[] = {{"title", offsetof(struct matrix_table, title)},
+                                        {"measures", offsetof(struct matrix_table, measures)},
+                                        {"base", offsetof(struct matrix_table, base)},
+                                        {"note", offsetof(struct matrix_table, note)},
+                                        {"curve", offsetof(struct matrix_table, curve)},
+                                        {"within", offsetof(struct matrix_table, within)},
+                                        {0}};
 static const struct key run_keys[] = {{"title", offsetof(struct matrix_run, title)},     {"table", offsetof(struct matrix_run, table)},
                                       {"args", offsetof(struct matrix_run, args)},       {"command", offsetof(struct matrix_run, command)},
                                       {"refuses", offsetof(struct matrix_run, refuses)}, {0}};

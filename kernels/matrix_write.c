@@ -85,6 +85,32 @@ static void number(const struct figure *f, double v, char *text, size_t size)
         snprintf(text, size, f->measure->format, v); // NOLINT: formats are those of the measures
 }
 
+/* ---- the verdict on a table that must lie within another ---- */
+
+/* The largest of a measure over a table's runs; NAN when none has it. */
+static double largest(const struct matrix_result *r, const char *table, const char *measure)
+{
+    double most = NAN;
+    for (size_t i = 0; i < r->m->nruns; i++)
+        if (r->m->runs[i].table && !strcmp(r->m->runs[i].table, table))
+            most = fmax(most, matrix_measure(r->m, &r->m->runs[i], measure, r->job, 0));
+    return most;
+}
+
+/* "loss max |d| 1e-06, within the 2e-06 of AA; ..." into text; false: the table is not judged. */
+static bool verdict(const struct matrix_result *r, const struct matrix_table *t, char *text, size_t size)
+{
+    static const char *const distances[] = {"loss_abs", "norm_abs"};
+    size_t n = 0;
+    for (size_t i = 0; t->within && i < sizeof distances / sizeof *distances; i++) {
+        double ours = largest(r, t->name, distances[i]), theirs = largest(r, t->within, distances[i]);
+        int put = snprintf(text + n, size - n, "%s%s %.2e, %s the %.2e of %s", n ? "; " : "Verdict: ", matrix_measure_find(distances[i])->label, ours,
+                           ours <= theirs ? "within" : "OUTSIDE", theirs, t->within);
+        n += put > 0 && (size_t)put < size - n ? (size_t)put : 0;
+    }
+    return n > 0;
+}
+
 /* ---- text ---- */
 
 struct text {
@@ -119,12 +145,15 @@ static void text_figure(void *ctx, const struct figure *f)
 void matrix_print(const struct matrix_result *r)
 {
     struct text t = {r};
+    char said[256];
     printf("%s\n", r->m->title);
     if (r->m->intro)
         printf("%s\n", r->m->intro);
     for (size_t i = 0; i < r->m->ntables; i++) {
         printf("\n%s\n", r->m->tables[i].title);
         each_figure(r, &r->m->tables[i], text_row, text_figure, &t);
+        if (verdict(r, &r->m->tables[i], said, sizeof said))
+            printf("  %s\n", said);
         if (r->m->tables[i].note)
             printf("  %s\n", r->m->tables[i].note);
     }
@@ -308,6 +337,9 @@ static void page_table(struct csv *c, const struct matrix_table *t)
     fputs("<tbody>\n", c->f);
     each_figure(c->r, t, page_row, page_figure, c);
     fputs("</tbody></table></div>\n", c->f);
+    char said[256];
+    if (verdict(c->r, t, said, sizeof said))
+        page_text(c->f, "<p><b>", said, "</b></p>\n");
     if (t->note)
         page_text(c->f, "<p class=\"note\">", t->note, "</p>\n");
     if (t->curve)
