@@ -42,10 +42,10 @@ FAKE_FAULT=captured cpscope record -o c.sqlite -- ./client nccl 2> err
 sqlite3 c.sqlite "SELECT f.value, g.value, c.sequence, c.message_bytes, count(*) FROM comm c JOIN string f ON f.id = c.function
     JOIN string g ON g.id = c.communicator GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
 echo "kernels of graphs, by the range of their capture:"
-cpscope record --force -o w.sqlite -- ./client all > out 2> err
+cpscope record --force --stack-threshold 0s -o w.sqlite -- ./client all > out 2> err
 sqlite3 w.sqlite "SELECT s.value, e.correlation, count(k.id), min(k.start) = e.start, max(k.\"end\") = e.\"end\" FROM event e
     JOIN string s ON s.id = e.name JOIN event k ON k.kind = 0 AND k.correlation = e.correlation AND k.start >= e.start AND k.\"end\" <= e.\"end\" WHERE e.kind = 9 GROUP BY e.id"
-echo "copies that wait:" $(cpscope record -o w.sqlite -- ./client all > out 2> err; cpscope syncs --format csv --span all w.sqlite 2>&1 | cut -d, -f3-5 | sort | tr '\n' ' ')
+echo "copies that wait:" $(cpscope syncs --format csv --span all w.sqlite 2>&1 | cut -d, -f3-5 | sort | tr '\n' ' ')
 
 echo "== options"
 kinds() { sqlite3 -separator ' ' "$1" "SELECT k.name, count(*) FROM event e JOIN event_kind k ON k.id = e.kind GROUP BY 1 ORDER BY 1" | tr '\n' ';'; }
@@ -55,7 +55,7 @@ for option in --lite --yield "--kinds kernel" "--kinds runtime,sync"; do
 done
 cpscope record --force --lite -o o.sqlite -- ./client nccl > out 2> err
 sqlite3 o.sqlite "SELECT s.value, e.bytes, count(*) FROM event e JOIN string s ON s.id = e.name WHERE e.kind = 6 GROUP BY 1, 2 ORDER BY 1, 2"
-echo "calls that wait, in every way to record:" $(for option in "--stack-threshold 0s" "--stack-threshold 1h" --lite; do
+echo "calls that wait, in every way to record:" $(for option in "--stack-threshold 0s" "--stack-threshold 1h" "--lite --stack-threshold 0s"; do
     cpscope record --force $option -o o.sqlite -- ./client all > out 2> err
     cpscope syncs --format csv --span all o.sqlite | cut -d, -f3-5 | sort | md5sum | cut -c1-8
 done | uniq -c)
