@@ -121,7 +121,7 @@ static void text_row(void *ctx, const struct matrix_run *run, bool begins)
 {
     const struct text *t = ctx;
     if (begins)
-        printf("  %-40s %-9s%s%s\n", run->title, role_names[run->role], modelled(t->r->m, run) ? ", modelled" : "",
+        printf("  %-46s %s%s%s\n", run->title, role_names[run->role], modelled(t->r->m, run) ? ", modelled" : "",
                run->refuses ? ": refuses to start, as it should" : "");
 }
 
