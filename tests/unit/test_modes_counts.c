@@ -48,11 +48,13 @@ static void note(void *ctx, const struct activity *a)
     pthread_mutex_unlock(&seen.lock);
 }
 
+static const char *device = "cpu";
+
 static struct run_options small_options(const char *mode)
 {
     struct run_options o = run_options_default;
     o.mode = mode;
-    o.device = "cpu";
+    o.device = device;
     o.tokens = 256;
     o.seqs = "128,64,64";
     o.hidden = 8;
@@ -159,6 +161,16 @@ TEST(every_mode_shows_what_it_declares)
     for (const struct cp_mode *const *m = modes; *m; m++)
         if (grid(*m, 4) < 4)
             fail_msg("%s: ran too rarely", (*m)->name);
+}
+
+/* The modelled device runs the same code: its counts are the same, reads of what index kernels wrote with them. */
+TEST(every_mode_shows_it_on_the_sim_device)
+{
+    device = "sim";
+    for (const struct cp_mode *const *m = modes; *m; m++)
+        if (grid(*m, 8) < 8)
+            fail_msg("%s: ran too rarely", (*m)->name);
+    device = "cpu";
 }
 
 TEST(all_routes_show_what_they_declare)
@@ -403,6 +415,6 @@ TEST(flops_of_the_core)
     }
 }
 
-UNIT_MAIN(UNIT(every_mode_shows_what_it_declares), UNIT(all_routes_show_what_they_declare), UNIT(attention_shows_what_it_declares),
-          UNIT(groups_show_what_they_declare), UNIT(bytes_of_attention), UNIT(bytes_of_states), UNIT(bytes_of_narrow_types), UNIT(bytes_of_heads),
-          UNIT(flops_of_the_core), UNIT(the_seeds_numbers), UNIT(bytes_of_one_sequence))
+UNIT_MAIN(UNIT(every_mode_shows_what_it_declares), UNIT(every_mode_shows_it_on_the_sim_device), UNIT(all_routes_show_what_they_declare),
+          UNIT(attention_shows_what_it_declares), UNIT(groups_show_what_they_declare), UNIT(bytes_of_attention), UNIT(bytes_of_states),
+          UNIT(bytes_of_narrow_types), UNIT(bytes_of_heads), UNIT(flops_of_the_core), UNIT(the_seeds_numbers), UNIT(bytes_of_one_sequence))
