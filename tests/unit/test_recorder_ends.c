@@ -272,6 +272,49 @@ TEST(nothing_is_lost_whenever_a_process_is_killed)
     }
 }
 
+/* Parent and child of a fork have a ring each: the child's end takes nothing from either. */
+TEST(a_forked_child_that_is_cut_off)
+{
+#ifdef __SANITIZE_THREAD__
+    skip();
+#endif
+    enum { N = 2000 };
+    struct tracedata d;
+    struct err e = {0};
+    char own[100];
+    start_over();
+    struct recorder *r = recorder_open(&(struct recorder_config){.out = left});
+    for (int64_t i = 0; i < N / 2; i++)
+        emit_numbered(r, 0, i);
+    recorder_fork_before(r);
+    pid_t child = fork();
+    if (child == 0) {
+        recorder_fork_in_child(r);
+        for (int64_t i = 0; i < N; i++)
+            emit_numbered(r, 1, i);
+        _exit(0);
+    }
+    recorder_fork_after(r);
+    waitpid(child, NULL, 0);
+    for (int64_t i = N / 2; i < N; i++)
+        emit_numbered(r, 0, i);
+    recorder_close(r);
+    snprintf(own, sizeof own, "left-%d.%d.sqlite", (int)getpid(), (int)child);
+    for (int which = 0; which < 2; which++) {
+        tracedata_init(&d);
+        assert_ok(tracefile_load(which ? own : left, &d, &e), &e);
+        assert_int_equal(d.n, N);
+        for (int64_t i = 0; i < N; i++) {
+            assert_true(d.ev[i].rank == which && d.ev[i].correlation == i);
+            check_numbered(&d, &d.ev[i]);
+        }
+        assert_string_equal(tracedata_meta_get(&d, "clean_end"), which ? "0" : "1");
+        tracedata_free(&d);
+        unlink(which ? own : left);
+    }
+    recorder_free(r);
+}
+
 /* The ring file of a process that has reported `n` events a worker and is gone, in *size bytes. */
 static char *a_ring(int64_t n, size_t *size)
 {
@@ -379,5 +422,5 @@ TEST(rings_without_a_file)
 }
 
 UNIT_MAIN(UNIT(a_forked_child_records_for_itself), UNIT(signal_handlers_may_emit), UNIT(nothing_is_lost_however_a_process_ends),
-          UNIT(nothing_is_lost_whenever_a_process_is_killed), UNIT(a_ring_is_merged_once), UNIT(a_damaged_ring_harms_nobody),
-          UNIT(rings_without_a_file))
+          UNIT(nothing_is_lost_whenever_a_process_is_killed), UNIT(a_forked_child_that_is_cut_off), UNIT(a_ring_is_merged_once),
+          UNIT(a_damaged_ring_harms_nobody), UNIT(rings_without_a_file))
