@@ -42,9 +42,28 @@ static struct call call_of(struct intern *names, const struct trace_file *f, con
     return c;
 }
 
+static int32_t shape_of(const struct trace_file *f, const char *key)
+{
+    const char *text = tracedata_meta_get(&f->d, key);
+    return text ? (int32_t)strtol(text, NULL, 10) : 0;
+}
+
+/* Which of the groups of the call's name and size a rank of our own runs is in. Sums over some ranks are made in several
+ * groups of one name: each rank is alone then, and nothing is matched. */
+static int32_t part_of(const struct trace_file *f, const char *group, int32_t size, int32_t rank)
+{
+    int32_t tp = shape_of(f, "tp"), world = shape_of(f, "world");
+    if (tp < 1 || size < 1 || size >= world || rank < 0)
+        return 0;
+    if (group && strcmp(group, "tp") == 0)
+        return rank / tp;
+    return group && strcmp(group, "cp") == 0 ? rank / tp / size * tp + rank % tp : rank;
+}
+
 static void add(struct calls *k, const struct trace *t, const struct lane *l, uint32_t seat, uint32_t row, bool hidden)
 {
     struct call c = call_of(&k->names, &t->files[l->file], hidden ? NULL : l, row);
+    c.part = part_of(&t->files[l->file], k->names.strings[c.c.group], c.size, l->rank);
     c.file = l->file;
     c.seat = seat;
     c.c.lane = hidden ? CALL_HIDDEN : (uint32_t)(l - t->lanes);

@@ -1,4 +1,4 @@
-/* collectives.c - matching calls over ranks: sorted by (run, group, seat, order), then compared block by block. */
+/* collectives.c - matching calls over ranks: sorted by (run, group, its size and part, seat, order), then compared block by block. */
 #include "analyzer/collectives.h"
 
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 static int by_group(const void *x, const void *y)
 {
     const struct call *a = x, *b = y;
-    const int64_t p[] = {a->run, a->c.group, !a->p2p, a->seat, a->sequence, a->c.start, a->c.event};
-    const int64_t q[] = {b->run, b->c.group, !b->p2p, b->seat, b->sequence, b->c.start, b->c.event};
+    const int64_t p[] = {a->run, a->c.group, a->size, a->part, !a->p2p, a->seat, a->sequence, a->c.start, a->c.event};
+    const int64_t q[] = {b->run, b->c.group, b->size, b->part, !b->p2p, b->seat, b->sequence, b->c.start, b->c.event};
     for (size_t i = 0; i < sizeof p / sizeof *p; i++)
         if (p[i] != q[i])
             return p[i] < q[i] ? -1 : 1;
@@ -76,7 +76,7 @@ static void match_group(struct call *v, size_t n, bool sequenced, uint32_t *call
 
 static bool same_group(const struct call *x, const struct call *y)
 {
-    return x->run == y->run && x->c.group == y->c.group;
+    return x->run == y->run && x->c.group == y->c.group && x->size == y->size && x->part == y->part;
 }
 
 static void match_all(struct calls *k)

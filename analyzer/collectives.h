@@ -6,7 +6,8 @@
  *
  * Calls are matched within a run and process group, by sequence number, else by order, and only where all ranks of the
  * group are there and agree in names and counts, and each call in size. No clock alignment is needed. Without group data
- * all devices of a run whose calls agree are one job.
+ * all devices of a run whose calls agree are one job. Groups of some of the ranks share their names in our own runs; which
+ * ranks they hold follows from the run's shape, rank = (group * cp + number in it) * tp + TP number.
  */
 #pragma once
 #include "analyzer/trace.h"
@@ -46,6 +47,7 @@ struct call {
     uint32_t name;       /* what must agree: the operation, else the kernel's name */
     int32_t run;
     int32_t size;     /* of the group as the trace says, -1 */
+    int32_t part;     /* of several groups of one name and size, the one that the rank is in */
     int64_t sequence; /* -1 */
     int64_t message;  /* what must agree, -1 */
     bool single;      /* point to point: only its pair could tell */
