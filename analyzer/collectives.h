@@ -38,7 +38,7 @@ void collectives_find(const struct trace *t, struct collectives *c);
 void collectives_find_all(const struct trace *t, struct collectives *c); /* those outside the window, too; their total_ns is 0 */
 void collectives_free(struct collectives *c);
 
-/* ---- what matching needs of a call, so that its row need not be kept ---- */
+/* ---- what matching needs of a call, so that its row need not be kept; parts keep each number, too: part_digest.c ---- */
 
 struct call {
     struct collective c; /* c.lane: CALL_HIDDEN of a call that the selection leaves out, but other ranks' waiting hangs on */
