@@ -12,7 +12,8 @@
  * Device memory is not for the host: mode code reads it only through the host-read ops (hostread.h) or dev_copy_*, even
  * where the cpu backend would let it peek. Kernel bodies run on the device and may.
  *
- * What one call announces (host rows are of the calling thread and share the correlation id of the work):
+ * What one call announces (host rows are of the calling thread and share the correlation id of the work; on cuda the rows on
+ * the stream are CUPTI's: cuda_module.h):
  *
  *   | call                 | host row (runtime)       | wait class | on the stream            |
  *   | dev_launch           | deviceLaunchKernel       |            | kernel, the kernel's name |
