@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct field call_fields[] = {
-    FIELD(call, c.lane), FIELD_DELTA(call, c.event), FIELD(call, c.group),        FIELD(call, c.op),    FIELD_DELTA(call, c.start),
-    FIELD(call, c.end),  FIELD(call, c.total_ns),    FIELD(call, c.bytes),        FIELD(call, c.ranks), FIELD(call, seat),
-    FIELD(call, name),   FIELD(call, size),          FIELD_DELTA(call, sequence), FIELD(call, message), FIELDS_END};
+static const struct field call_fields[] = {FIELD(call, c.lane),        FIELD_DELTA(call, c.event),  FIELD(call, c.group),    FIELD(call, c.op),
+                                           FIELD_DELTA(call, c.start), FIELD(call, c.end),          FIELD(call, c.total_ns), FIELD(call, c.bytes),
+                                           FIELD(call, c.ranks),       FIELD(call, seat),           FIELD(call, part),       FIELD(call, name),
+                                           FIELD(call, size),          FIELD_DELTA(call, sequence), FIELD(call, message),    FIELDS_END};
 static const struct field step_fields[] = {FIELD_DELTA(step, number), FIELD_DELTA(step, start), FIELD_DELTA(step, end), FIELDS_END};
 static const struct field ivl_fields[] = {FIELD_DELTA(ivl, start), FIELD_DELTA(ivl, end), FIELDS_END};
 static const struct field int_fields[] = {{0, sizeof(int32_t), true, false}, FIELDS_END};

@@ -40,6 +40,8 @@ static void make_rank(struct job *j, int rank, int steps, const int64_t *ends, i
     m.pid = 100 + rank;
     m.d.t0 = clock;
     tracedata_metaf(&m.d, "t0_ns", "%lld", (long long)clock);
+    tracedata_meta(&m.d, "world", "4"); /* two TP groups of one name */
+    tracedata_meta(&m.d, "tp", "2");
     tracedata_loss(&m.d, "rows that a test left out", rank, 0, 10);
     for (int s = 0; s < steps; s++) {
         char name[32];
@@ -52,6 +54,7 @@ static void make_rank(struct job *j, int rank, int steps, const int64_t *ends, i
             make_layer(&m, i, at + 100 + i * 1000);
         make_call(&m, "ncclLaunch", 1, at + 4000, at + 4010, 9000 + s);
         make_comm(&m, "cp", "all_gather", rank % 2, at + 4100 + rnd(500), at + ends[s] + rnd(3), s, RANKS, 100 + s);
+        make_comm(&m, "tp", "all_reduce", rank % 2, at + 6100 + rnd(500), at + 7000 + 200 * (rank / 2) + rnd(3), s, 2, 50);
     }
     make_file(&m);
 }
