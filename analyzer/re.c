@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 128, MOST_ATOMS = 20000 };
+enum { DEEPEST = 128, MOST_ATOMS = 2000 };
 
 struct group {
     long before, last; /* atoms before the last one, of the last one */
