@@ -19,8 +19,9 @@ struct collective {
     enum comm_dtype dtype;
     const void *send; /* ALL_REDUCE: the same as recv */
     void *recv;
-    int64_t n;       /* elements: of one block; of the whole buffer for ALL_REDUCE; unused for ALL_TO_ALL_V */
-    int64_t *splits; /* ALL_TO_ALL_V: size send lengths, then size receive lengths, in bytes; the backend frees it */
+    int64_t
+        n; /* elements: of one block; of the whole buffer for ALL_REDUCE; ALL_TO_ALL_V: 0; for a modelled backend the bytes that come from others */
+    int64_t *splits; /* ALL_TO_ALL_V: size send lengths, then size receive lengths, in bytes; the backend frees it. Not for a modelled one */
     int to, from;    /* SEND_RECV: ranks, -1 none */
     enum dtype as;   /* what the floats of send hold already, and travel as; FP32: all as it lies. Lengths are of what lies */
 };
@@ -37,7 +38,8 @@ struct comm_ops {
     void (*barrier)(struct comm *c);
     /* How the ranks of a world run, as ranks_run_here(); NULL: a thread each. */
     bool (*run)(struct comm_world *w, bool (*rank_main)(int rank, void *ctx, struct err *e), void *ctx, struct err *e);
-    bool parts; /* knows groups of some of the ranks: struct comm's part; else that is all of them */
+    bool modelled; /* moves nothing: sums are all it asks for */
+    bool parts;    /* knows groups of some of the ranks: struct comm's part; else that is all of them */
 };
 
 struct comm_backend {

@@ -189,22 +189,11 @@ static void run(void *args)
         send_recv(t);
     else
         collect(t);
-    free(t->x.splits);
-}
-
-static int64_t sum_but(const int64_t *v, int n, int left_out)
-{
-    int64_t sum = -v[left_out];
-    for (int i = 0; i < n; i++)
-        sum += v[i];
-    return sum;
 }
 
 static void enqueue(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x)
 {
-    struct task t = {c, s, *x, a->bytes, 0};
-    if (x->function == COMM_ALL_TO_ALL_V)
-        t.received = sum_but(x->splits + comm_size(c), comm_size(c), c->rank);
+    struct task t = {c, s, *x, a->bytes, x->function == COMM_ALL_TO_ALL_V ? x->n : 0};
     dev_enqueue_comm(s, a, run, &t, sizeof t);
 }
 
@@ -361,6 +350,7 @@ static const struct comm_ops ops = {
     .barrier = barrier,
     .run = run_ranks,
     .parts = true,
+    .modelled = true,
 };
 
 const struct comm_backend comm_sim = {

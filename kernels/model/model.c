@@ -130,7 +130,8 @@ static void plan_step(struct model *m, int64_t step)
         t->at = place_of(m->config, b, m->number);
         t->group = group_of(m, t->at.cp);
         t->pack = place_pack(&packs[b], &t->at, shape_rows(m->shape), &m->arena);
-        plan_rows(m, t, &packs[b]);
+        if (device_has_storage(m->rank.device) || packs[b].valid) /* without either nobody asks which token a row is */
+            plan_rows(m, t, &packs[b]);
         plan_documents(m, t, &packs[b]);
         m->tokens += packs[b].total - packing_padded(&packs[b]) - (m->net.vocab ? t->documents : 0);
     }
