@@ -334,9 +334,10 @@ void comm_all_to_all_rows(struct comm *c, struct stream *s, const float *send, f
     all_to_all(c, s, c->rows, send, recv, n * (int64_t)sizeof *send);
 }
 
-void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, const int64_t *send_n, float *recv, const int64_t *recv_n)
+void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, const int64_t *send_rows, float *recv, const int64_t *recv_rows,
+                            int64_t width)
 {
-    all_to_all_v(c, s, (struct collective){.send = send, .recv = recv, .as = c->rows}, send_n, recv_n, (int64_t)sizeof *send);
+    all_to_all_v(c, s, (struct collective){.send = send, .recv = recv, .as = c->rows}, send_rows, recv_rows, width * (int64_t)sizeof *send);
 }
 
 void comm_reduce_scatter_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n)

@@ -67,7 +67,8 @@ void comm_send_recv(struct comm *c, struct stream *s, const void *send, int to, 
 void comm_set_rows(struct comm *c, enum dtype t); /* NULL is fine */
 void comm_all_gather_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
 void comm_all_to_all_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
-void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, const int64_t *send_n, float *recv, const int64_t *recv_n);
+void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, const int64_t *send_rows, float *recv, const int64_t *recv_rows,
+                            int64_t width); /* a row is width floats */
 void comm_reduce_scatter_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
 void comm_send_recv_rows(struct comm *c, struct stream *s, const float *send, int to, float *recv, int from, int64_t n);
 /* Host-side: returns when all ranks are here. No event; for start-up and shut-down only. */

@@ -21,8 +21,9 @@
 
 enum { INDEX_HEAD = 64, INDEX_TINY = 1 };
 
-struct sim { /* device.impl */
-    struct simmem bulk;
+static struct simmem bulk; /* of all devices: an address says nothing but a size */
+
+struct sim {      /* device.impl */
     int64_t host; /* the host's clock */
     uint64_t noise;
 };
@@ -95,7 +96,8 @@ static void close_device(struct device *d)
 {
     struct sim *s = d->impl;
     forget(d);
-    simmem_free(&s->bulk);
+    if (!ndevices)
+        simmem_free(&bulk);
     free(s);
 }
 
@@ -163,8 +165,8 @@ void sim_comm_end(struct stream *s, int64_t end)
 
 static void *alloc(struct device *d, size_t bytes)
 {
-    struct sim *s = d->impl;
-    return simmem_alloc(&s->bulk, bytes);
+    (void)d;
+    return simmem_alloc(&bulk, bytes);
 }
 
 static void *alloc_index(struct device *d, size_t bytes)
@@ -179,9 +181,9 @@ static void *alloc_index(struct device *d, size_t bytes)
 
 static size_t release(struct device *d, void *block)
 {
-    struct sim *s = d->impl;
+    (void)d;
     if (simmem_is(block))
-        return simmem_release(&s->bulk, block);
+        return simmem_release(&bulk, block);
     unsigned char *head = (unsigned char *)block - INDEX_HEAD;
     size_t bytes;
     memcpy(&bytes, head, sizeof bytes);

@@ -81,18 +81,6 @@ static const struct way {
     float *(*scatter)(const struct step *w, float *src, const int64_t *index, const int64_t *split);
 } ways[] = {{gather, scatter}, {gather_blocks, scatter_blocks}};
 
-static void exchange(const struct step *w, struct comm *c, const float *send, const int64_t *send_split, float *recv, const int64_t *recv_split)
-{
-    struct arena a = {0};
-    int64_t *out = arena_array(&a, int64_t, w->blocks), *in = arena_array(&a, int64_t, w->blocks);
-    for (int i = 0; i < w->blocks; i++) {
-        out[i] = send_split[i] * w->width;
-        in[i] = recv_split[i] * w->width;
-    }
-    comm_all_to_all_v_rows(c, w->stream, send, out, recv, in);
-    arena_free(&a);
-}
-
 /* One end of a route: where its rows lie and how many belong to each peer. */
 struct end {
     const int64_t *index, *split;
@@ -112,7 +100,7 @@ static float *move(const struct route *r, struct comm *c, struct stream *s, cons
     }
     {
         DEV_RANGE(w.device, thd_range(THD_ALL_TO_ALL, source), -1);
-        exchange(&w, c, send, from.split, recv, to.split);
+        comm_all_to_all_v_rows(c, s, send, from.split, recv, to.split, width);
     }
     {
         DEV_RANGE(w.device, thd_range(THD_SCATTER, source), -1);

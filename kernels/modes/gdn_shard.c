@@ -18,7 +18,7 @@ static void shift(struct cp_rank *r, struct stream *s, const float *send, float 
         out[to] = n;
     if (from >= 0 && from < r->shape->cp)
         in[from] = n;
-    comm_all_to_all_v_rows(r->comm, s, send, out, recv, in);
+    comm_all_to_all_v_rows(r->comm, s, send, out, recv, in, 1);
     arena_free(&a);
 }
 
