@@ -1,5 +1,6 @@
 /* comm.c - collectives as mode code calls them: event name, sequence number and bytes sent; then the backend enqueues. */
 #include "kernels/comm/backend.h"
+#include "kernels/ops/hot.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -229,7 +230,7 @@ static void all_to_all(struct comm *c, struct stream *s, enum dtype as, const vo
 }
 
 /* x: send and recv; lengths in units of `unit` bytes. */
-static int64_t sum_but(const int64_t *v, int n, int left_out)
+HOT static int64_t sum_but(const int64_t *v, int n, int left_out)
 {
     int64_t sum = -v[left_out];
     for (int i = 0; i < n; i++)

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct attn_oracle { /* dense; gradients and o are overwritten */
     int64_t rows, keys;
