@@ -109,7 +109,7 @@ $(eval $(call texts_rule,matrices,matrix))
 # ---- compile ----
 # Links depend on the list of sources and objects on the flags, so that a new or deleted file or flag rebuilds what it must.
 $(BUILD)/gen/flags: FORCE
-	@mkdir -p $(@D); echo '$(CC) $(CPPFLAGS) $(CFLAGS)' > $@.new; $(if_new)
+	@mkdir -p $(@D); echo '$(CC) $(CPPFLAGS) $(filter-out -Werror,$(CFLAGS))' > $@.new; $(if_new) # errors or warnings: the object is the same
 $(BUILD)/gen/sources: FORCE
 	@mkdir -p $(@D); echo '$(src_schemas) $(src_reports) $(src_analyzer) $(src_kernels) $(src_collector)' > $@.new; $(if_new)
 $(BUILD)/obj/%.o: %.c $(BUILD)/gen/flags
