@@ -213,7 +213,7 @@ static void calibrate(const struct calibrate_options *o, const struct matrix *m,
     }
     here[n] = '\0';
     *strrchr(here, '/') = '\0';
-    f.job = (struct matrix_job){folder, arena_printf(a, "%s/machine", folder), here, "--steps 1"};
+    f.job = (struct matrix_job){folder, arena_printf(a, "%s/machine", folder), here, "--steps 1", true};
     if (machine_load(&f.start, o->machine, e) && choose(&f, a, e) && fit_all(&f, left_out, e) && name_fitted(&f.now, o, e) &&
         (!o->out || write_machine(&f.now, o->out, e))) {
         print_constants(&f);

@@ -74,6 +74,7 @@ struct matrix_job {
     const char *machine;  /* a file or name for --machine of sim runs; NULL: what the arguments say */
     const char *programs; /* folder of cpbench and cpscope */
     const char *extra;    /* arguments behind the run's own; NULL: none */
+    bool plain;           /* nothing is recorded, whatever the runs say */
 };
 
 /* Runs it, recorded when it says so, and the tables of its recording. A run that `refuses` must end with status 2 and those
