@@ -206,7 +206,7 @@ $(standin)/obj/cuda_tables.o: $(BUILD)/gen/cuda_tables.c $(BUILD)/gen/flags
 # One library for the stand-ins, as there is one driver.
 $(standin)/lib/libstandin.so: $(obj_fake)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -shared -pthread -o $@ $^ -Wl,-z,defs -lopenblas -lm
+	$(Q)$(CXX) -shared -pthread -Wl,-soname,$(@F) -o $@ $^ -Wl,-z,defs -lopenblas -lm
 $(standin)/lib/cpscope/device_cuda.so: $(call obj_of,$(standin)/obj,$(src_cuda)) $(standin)/obj/cuda_tables.o $(standin)/lib/libstandin.so
 $(standin)/lib/cpscope/comm_nccl.so: $(call obj_of,$(standin)/obj,$(src_nccl)) $(standin)/lib/libstandin.so
 $(standin)/lib/cpscope/%.so:

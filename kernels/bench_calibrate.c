@@ -3,8 +3,9 @@
  *
  *   minimise  sum over cells (log model/given)^2 + WEIGHT * sum over constants (log value/start)^2
  *
- * by pattern search in logarithms: each constant is tried a step up and down, steps halve when nothing helps. The second
- * term keeps constants that the cells do not tell apart near their start. A cell's left-out error is that of a fit without it.
+ * in logarithms, by Levenberg and Marquardt: slopes from a small step of each constant, damped steps that only ever go down.
+ * The second term decides between constants that the cells do not tell apart. A cell's left-out error is that of a fit
+ * without it.
  */
 #include "kernels/bench.h"
 #include "kernels/device/machine.h"
@@ -20,10 +21,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CONSTANTS_MOST = 6, CELLS_MOST = 16, ROUNDS = 12 };
-#define WEIGHT 1e-3
-#define FIRST_STEP 0.4
-#define LAST_STEP 0.04
+enum { CONSTANTS_MOST = 6, CELLS_MOST = 16, ROUNDS = 10 };
+#define WEIGHT 1e-4
+#define SLOPE_STEP 0.05
+#define STEP_MOST 0.7 /* of a constant in a round */
+#define DONE 1e-3     /* relative gain of a round that is the last */
 
 struct calibrate_options {
     const char *machine, *to, *out, *name;
@@ -49,6 +51,12 @@ struct fit {
     int tries;
 };
 
+/* How far a constant is from where it started, in logarithms. */
+static double away(const struct fit *f, int i)
+{
+    return log(machine_value(&f->now, f->constants[i]) / machine_value(&f->start, f->constants[i]));
+}
+
 static bool write_machine(const struct machine *m, const char *path, struct err *e)
 {
     char *text = machine_text(m);
@@ -60,26 +68,25 @@ static bool write_machine(const struct machine *m, const char *path, struct err 
     return ok || fail(e, ERR_FAIL, "%s: %s", path, strerror(errno));
 }
 
-/* Runs every cell that counts on f->now; HUGE_VAL with an error when one fails. */
-static double evaluate(struct fit *f, bool all, struct err *e)
+/* Runs every cell that counts on f->now: their errors in r, and the sum to minimise; HUGE_VAL with an error when one fails. */
+static double evaluate(struct fit *f, bool all, double *r, struct err *e)
 {
     double sum = 0;
     f->tries++;
     if (!write_machine(&f->now, f->job.machine, e))
         return HUGE_VAL;
     for (int i = 0; i < f->ncells; i++) {
+        r[i] = 0;
         if (i == f->left_out && !all)
             continue;
         if (!matrix_run_one(f->m, f->cells[i], &f->job, 0, e))
             return HUGE_VAL;
         f->model[i] = matrix_measure(f->m, f->cells[i], "step_s", &f->job, 0);
-        double d = log(f->model[i] / matrix_seed(f->cells[i], "step_s"));
-        sum += i == f->left_out ? 0 : d * d;
+        r[i] = i == f->left_out ? 0 : log(f->model[i] / matrix_seed(f->cells[i], "step_s"));
+        sum += r[i] * r[i];
     }
-    for (int i = 0; i < f->nconstants; i++) {
-        double d = log(*machine_constant(&f->now, f->constants[i]) / *machine_constant(&f->start, f->constants[i]));
-        sum += WEIGHT * d * d;
-    }
+    for (int i = 0; i < f->nconstants; i++)
+        sum += WEIGHT * away(f, i) * away(f, i);
     return sum;
 }
 
@@ -95,26 +102,89 @@ static bool moved(struct fit *f, int i, double step)
     return ok;
 }
 
+/* d r[cell] / d log constant, by a step towards smaller values: shares may not go over 1. */
+static bool slopes(struct fit *f, const double *r, double J[CELLS_MOST][CONSTANTS_MOST], struct err *e)
+{
+    for (int k = 0; k < f->nconstants; k++) {
+        struct machine before = f->now;
+        double there[CELLS_MOST];
+        bool ok = moved(f, k, -SLOPE_STEP) && evaluate(f, false, there, e) < HUGE_VAL;
+        for (int i = 0; ok && i < f->ncells; i++)
+            J[i][k] = (r[i] - there[i]) / SLOPE_STEP;
+        f->now = before;
+        if (!ok)
+            return fail(e, ERR_FAIL, "%s: cannot be made smaller", f->constants[k]);
+    }
+    return true;
+}
+
+/* x of A x = b, by elimination with pivots; A is n by n, positive definite here, and used up. */
+static void solve(double A[CONSTANTS_MOST][CONSTANTS_MOST], double *b, int n)
+{
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++) {
+            double factor = A[i][k] / A[k][k];
+            for (int j = k; j < n; j++)
+                A[i][j] -= factor * A[k][j];
+            b[i] -= factor * b[k];
+        }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int j = k + 1; j < n; j++)
+            b[k] -= A[k][j] * b[j];
+        b[k] /= A[k][k];
+    }
+}
+
+/* The step from the normal equations with the damping on their diagonal. */
+static void propose(const struct fit *f, const double *r, double J[CELLS_MOST][CONSTANTS_MOST], double damping, double *step)
+{
+    double A[CONSTANTS_MOST][CONSTANTS_MOST];
+    for (int k = 0; k < f->nconstants; k++) {
+        step[k] = -WEIGHT * away(f, k);
+        for (int j = 0; j < f->nconstants; j++) {
+            A[k][j] = k == j ? WEIGHT + damping : 0;
+            for (int i = 0; i < f->ncells; i++)
+                A[k][j] += J[i][k] * J[i][j];
+        }
+        for (int i = 0; i < f->ncells; i++)
+            step[k] -= J[i][k] * r[i];
+    }
+    solve(A, step, f->nconstants);
+}
+
+/* Tries the step, and a more damped one when it does not help; true when the sum went down. */
+static bool go_down(struct fit *f, double *r, double J[CELLS_MOST][CONSTANTS_MOST], double *damping, double *best, struct err *e)
+{
+    struct machine before = f->now;
+    for (int tries = 0; tries < 6 && !e->kind; tries++, *damping *= 8) {
+        double step[CONSTANTS_MOST], there[CELLS_MOST], got = 0;
+        bool machine = true;
+        propose(f, r, J, *damping, step);
+        for (int k = 0; k < f->nconstants; k++)
+            machine &= moved(f, k, fmax(-STEP_MOST, fmin(STEP_MOST, step[k])));
+        got = machine ? evaluate(f, false, there, e) : HUGE_VAL;
+        if (got < *best) {
+            *best = got;
+            *damping /= 8;
+            memcpy(r, there, sizeof there);
+            return true;
+        }
+        f->now = before;
+    }
+    return false;
+}
+
 static bool search(struct fit *f, struct err *e)
 {
-    double step = FIRST_STEP, best = (f->now = f->start, evaluate(f, false, e));
-    for (int round = 0; step >= LAST_STEP && round < ROUNDS && !e->kind; round++) {
-        bool better = false;
-        for (int i = 0; i < f->nconstants; i++)
-            for (int sign = -1; sign <= 1; sign += 2) {
-                struct machine before = f->now;
-                double got = moved(f, i, sign * step) ? evaluate(f, false, e) : HUGE_VAL;
-                if (got < best) {
-                    best = got;
-                    better = true;
-                    break;
-                }
-                f->now = before;
-            }
-        if (!better)
-            step /= 2;
+    double r[CELLS_MOST], J[CELLS_MOST][CONSTANTS_MOST], damping = 1e-3, best, last = HUGE_VAL;
+    f->now = f->start;
+    best = evaluate(f, false, r, e);
+    for (int round = 0; round < ROUNDS && !e->kind && last - best > DONE * best; round++) {
+        last = best;
+        if (!slopes(f, r, J, e) || !go_down(f, r, J, &damping, &best, e))
+            break;
     }
-    return !e->kind && isfinite(evaluate(f, true, e));
+    return !e->kind && isfinite(evaluate(f, true, r, e));
 }
 
 static bool choose(struct fit *f, struct arena *a, struct err *e)
