@@ -90,30 +90,24 @@ static double evaluate(struct fit *f, bool all, double *r, struct err *e)
     return sum;
 }
 
-/* A constant a step up or down, if that is a machine. */
-static bool moved(struct fit *f, int i, double step)
+static void shift(struct fit *f, int i, double step)
 {
-    struct machine check;
-    struct err e = {0};
-    *machine_constant(&f->now, f->constants[i]) *= exp(step);
-    char *text = machine_text(&f->now);
-    bool ok = text && machine_parse(&check, text, "machine", &e);
-    free(text);
-    return ok;
+    machine_set(&f->now, f->constants[i], machine_value(&f->now, f->constants[i]) * exp(step));
 }
 
-/* d r[cell] / d log constant, by a step towards smaller values: shares may not go over 1. */
+/* d r[cell] / d log constant, by a step towards smaller values: shares do not go over 1. */
 static bool slopes(struct fit *f, const double *r, double J[CELLS_MOST][CONSTANTS_MOST], struct err *e)
 {
     for (int k = 0; k < f->nconstants; k++) {
         struct machine before = f->now;
         double there[CELLS_MOST];
-        bool ok = moved(f, k, -SLOPE_STEP) && evaluate(f, false, there, e) < HUGE_VAL;
+        shift(f, k, -SLOPE_STEP);
+        bool ok = evaluate(f, false, there, e) < HUGE_VAL;
         for (int i = 0; ok && i < f->ncells; i++)
             J[i][k] = (r[i] - there[i]) / SLOPE_STEP;
         f->now = before;
         if (!ok)
-            return fail(e, ERR_FAIL, "%s: cannot be made smaller", f->constants[k]);
+            return false;
     }
     return true;
 }
@@ -157,12 +151,11 @@ static bool go_down(struct fit *f, double *r, double J[CELLS_MOST][CONSTANTS_MOS
 {
     struct machine before = f->now;
     for (int tries = 0; tries < 6 && !e->kind; tries++, *damping *= 8) {
-        double step[CONSTANTS_MOST], there[CELLS_MOST], got = 0;
-        bool machine = true;
+        double step[CONSTANTS_MOST], there[CELLS_MOST];
         propose(f, r, J, *damping, step);
         for (int k = 0; k < f->nconstants; k++)
-            machine &= moved(f, k, fmax(-STEP_MOST, fmin(STEP_MOST, step[k])));
-        got = machine ? evaluate(f, false, there, e) : HUGE_VAL;
+            shift(f, k, fmax(-STEP_MOST, fmin(STEP_MOST, step[k])));
+        double got = evaluate(f, false, there, e);
         if (got < *best) {
             *best = got;
             *damping /= 8;

@@ -66,6 +66,14 @@ double *machine_constant(struct machine *m, const char *name)
     return k && !k->whole ? (double *)(void *)((char *)m + k->offset) : NULL;
 }
 
+void machine_set(struct machine *m, const char *name, double value)
+{
+    const struct key *k = find(name);
+    double *at = k ? machine_constant(m, name) : NULL;
+    if (at)
+        *at = fmin(k->high, fmax(k->low, value));
+}
+
 const char *machine_key(size_t i)
 {
     return i < NKEYS ? keys[i].name : NULL;

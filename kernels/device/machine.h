@@ -41,6 +41,8 @@ bool machine_parse(struct machine *m, const char *text, const char *from, struct
 
 /* One constant by its name, for calibration: NULL when there is none of that name or it is not a real number. */
 double *machine_constant(struct machine *m, const char *name);
+/* Sets one to the value, or to the end of its range that is nearest. */
+void machine_set(struct machine *m, const char *name, double value);
 /* The constants by number, whole ones too: name, NULL past the last; and value. */
 const char *machine_key(size_t i);
 double machine_value(const struct machine *m, const char *name);
