@@ -53,7 +53,10 @@ static bool print(const struct diff_side *s, const struct diff_kind *k, const st
     if (why)
         return fail(e, ERR_UNDECIDED, "%s", why);
     struct table out = {0};
-    bool ok = k->fill(s, &out, e) && output_table(&out, NULL, oo, e);
+    bool ok = k->fill(s, &out, e);
+    if (ok && strcmp(s->after->files[0].backend, "sim") == 0) /* the obstacle would be another backend before */
+        table_note(&out, "SIMULATED: times of both runs come from a cost model, not from a measurement");
+    ok = ok && output_table(&out, NULL, oo, e);
     table_free(&out);
     return ok;
 }

@@ -319,7 +319,7 @@ static void basis_line(const struct facts_of_step *f, FILE *out)
 {
     const struct trace_file *file = &f->t->files[0];
     fprintf(out,
-            "basis: backend %s, %zu calls and device rows in a replay; host code and durations stay as measured%s%s; see whatif, syncs, critical\n",
+            "basis: backend %s, %zu calls and device rows in a replay; host code and durations stay as recorded%s%s; see whatif, syncs, critical\n",
             file->backend ? file->backend : "not known", f->r.n, f->r.linked ? "" : ", launches not linked",
             f->r.unmatched ? ", collectives unmatched" : "");
 }

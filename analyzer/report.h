@@ -110,6 +110,7 @@ bool report_oversubscribed(const struct side *s);
 
 /* ---- plots ---- */
 
+bool side_simulated(const struct side *s);   /* its times come from a model */
 const char *report_sample(struct report *r); /* "1 step of 4 ranks a side": how much was measured */
 
 bool report_plot_breakdown(struct report *r, enum plot_format f, struct plot *out, struct err *e);

@@ -58,11 +58,11 @@ static size_t bars_of(const struct side *s, bool pair, struct plot_bar *v, struc
 static const char *sample_of(const struct side *s, struct arena *a)
 {
     size_t ranks = s->t.nranks;
-    const char *of = arena_printf(a, "%zu rank%s", ranks, ranks == 1 ? "" : "s");
+    const char *of = arena_printf(a, "%zu rank%s", ranks, ranks == 1 ? "" : "s"), *how = side_simulated(s) ? "modelled " : "";
     if (s->units.whole || !ranks)
-        return arena_printf(a, "the whole window of %s", of);
+        return arena_printf(a, "the whole %swindow of %s", how, of);
     int64_t steps = s->units.n[UNIT_STEPS] / (int64_t)ranks;
-    return arena_printf(a, "%" PRId64 " step%s of %s", steps, steps == 1 ? "" : "s", of);
+    return arena_printf(a, "%" PRId64 " %sstep%s of %s", steps, how, steps == 1 ? "" : "s", of);
 }
 
 const char *report_sample(struct report *r)

@@ -213,6 +213,8 @@ bool report_plot_timeline(struct report *r, const struct side *side, enum plot_f
     const char *what;
     uint32_t file = 0;
     struct ivl x = stretch(t, &file, s.a, &what);
+    if (side_simulated(side))
+        what = arena_printf(s.a, "%s, modelled", what);
     s.start = x.start, s.end = x.end;
     if (x.end <= x.start)
         return fail(e, ERR_UNDECIDED, "timeline: no work of a device is in the window");

@@ -63,7 +63,7 @@ static const char *each(const struct report *r)
     return whole(r) ? "per rank, in the window" : "per rank and step";
 }
 
-static bool simulated(const struct side *s)
+bool side_simulated(const struct side *s)
 {
     const char *backend = s->t.files[0].backend;
     return backend && strcmp(backend, "sim") == 0;
@@ -71,7 +71,7 @@ static bool simulated(const struct side *s)
 
 static const char *how_times_count(const struct report *r)
 {
-    if (simulated(&r->after))
+    if (side_simulated(&r->after))
         return "modelled";
     if (report_oversubscribed(&r->after) || (r->pair && report_oversubscribed(&r->before)))
         return "more threads than cores: shown, not judged";

@@ -62,7 +62,7 @@ static void notes(const struct replay *r, const struct touched *n, struct table 
     table_note(out, "changed: %zu ranges, %zu blocking calls, %zu device rows (%zu of them collectives)", n->ranges, n->waits, n->work, n->comms);
     table_note(out, "step_ns is the %s; the other times are sums over the window, busy_pct of it; delta_pct of busy_pct is in points",
                r->t->span == SPAN_STEP ? "median step" : "window");
-    table_note(out, "assumed: host time between calls, durations of kernels and transfers, and delays that nothing explains stay as measured; a host "
+    table_note(out, "assumed: host time between calls, durations of kernels and transfers, and delays that nothing explains stay as recorded; a host "
                     "that need not wait runs on, and its launch queue does not fill up");
     if (r->t->span == SPAN_STEP)
         table_note(out, "a step ends when the host says so: without a wait at its end, work that still runs counts to no step");
