@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -58,14 +59,43 @@ static bool put(FILE *f, const struct checkpoint *c)
     return ok && fflush(f) == 0 && fsync(fileno(f)) == 0;
 }
 
-bool checkpoint_write(const struct checkpoint *c, const char *path, struct err *e)
+enum { NAME_MOST = 4096 };
+
+/* Opens FILE.tmp; NULL: it cannot be. */
+static FILE *begin(const char *path, char tmp[NAME_MOST], struct err *e)
 {
-    char tmp[4096];
-    if (snprintf(tmp, sizeof tmp, "%s.tmp", path) >= (int)sizeof tmp)
-        return fail(e, ERR_USAGE, "%s: the name is too long", path);
+    struct stat s;
+    if (snprintf(tmp, NAME_MOST, "%s.tmp", path) >= NAME_MOST) {
+        fail(e, ERR_USAGE, "%s: the name is too long", path);
+        return NULL;
+    }
+    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode)) {
+        fail(e, ERR_FAIL, "%s: %s", path, strerror(EISDIR));
+        return NULL;
+    }
     FILE *f = fopen(tmp, "wb");
     if (!f)
-        return fail(e, ERR_FAIL, "%s: %s", tmp, strerror(errno));
+        fail(e, ERR_FAIL, "%s: cannot be written: %s", path, strerror(errno));
+    return f;
+}
+
+bool checkpoint_writable(const char *path, struct err *e)
+{
+    char tmp[NAME_MOST];
+    FILE *f = begin(path, tmp, e);
+    if (f) {
+        fclose(f);
+        unlink(tmp);
+    }
+    return f != NULL;
+}
+
+bool checkpoint_write(const struct checkpoint *c, const char *path, struct err *e)
+{
+    char tmp[NAME_MOST];
+    FILE *f = begin(path, tmp, e);
+    if (!f)
+        return false;
     bool ok = put(f, c);
     int why = errno;
     if ((fclose(f) != 0 || !ok || rename(tmp, path) != 0)) {

@@ -20,6 +20,8 @@ struct checkpoint {
 
 bool checkpoint_make(struct checkpoint *c, int64_t floats, struct err *e); /* room, not cleared */
 void checkpoint_free(struct checkpoint *c);
+/* Before hours of training: false when no file can be made there. Leaves none. */
+bool checkpoint_writable(const char *path, struct err *e);
 bool checkpoint_write(const struct checkpoint *c, const char *path, struct err *e);
 /* ERR_FAIL when the file is no checkpoint, cut or changed; ERR_USAGE when it has another number of floats. */
 bool checkpoint_read(struct checkpoint *c, const char *path, int64_t floats, struct err *e);

@@ -182,7 +182,7 @@ static bool prepare(struct job *j, struct err *e)
     int64_t floats = train_params(c->run);
     if (c->load && !checkpoint_read(&j->loaded, c->load, floats, e))
         return false;
-    return !c->save || checkpoint_make(&j->saved, floats, e);
+    return !c->save || (checkpoint_writable(c->save, e) && checkpoint_make(&j->saved, floats, e));
 }
 
 bool train_run(const struct train_config *c, void (*row)(void *ctx, const struct train_row *r), void *ctx, uint64_t *started, struct err *e)

@@ -32,6 +32,8 @@ wrong --config tiny --mode gdn.chunkwise --ffn 100 --tp 8
 wrong --config tiny --mode gdn.chunkwise --rotary 3
 wrong --config tiny --mode gdn.chunkwise --beta1 1
 wrong --config tiny --mode gdn.chunkwise --device sim --save x
+wrong --config tiny --mode gdn.chunkwise --save nowhere/x
+wrong --config tiny --mode gdn.chunkwise --save .
 printf 'layers = 4\nlayerz = 3\n' > typo
 wrong --config typo
 printf '[a]\n' > section
