@@ -233,6 +233,7 @@ static void escaped(FILE *f, const char *s)
 static void page_row(void *ctx, const struct matrix_run *run, bool begins)
 {
     struct csv *c = ctx;
+    c->run = run;
     if (!begins) {
         fputs("</tr>\n", c->f);
         return;
@@ -243,19 +244,31 @@ static void page_row(void *ctx, const struct matrix_run *run, bool begins)
             run->refuses ? ": refuses to start" : "");
 }
 
+/* Does the seed give a figure for any run of the table? Columns for it are there only then. */
+static bool seeded(const struct matrix *m, const char *table, const char *measure)
+{
+    for (size_t i = 0; i < m->nruns; i++)
+        if (m->runs[i].table && !strcmp(m->runs[i].table, table) && !isnan(matrix_seed(&m->runs[i], measure)))
+            return true;
+    return false;
+}
+
 static void page_figure(void *ctx, const struct figure *f)
 {
     struct csv *c = ctx;
     char ours[32], seed[32];
     number(f, f->ours, ours, sizeof ours);
+    fprintf(c->f, "<td class=\"ours\">%s</td>", ours);
+    if (!seeded(c->r->m, c->run->table, f->name))
+        return;
     number(f, f->seed, seed, sizeof seed);
-    fprintf(c->f, "<td class=\"ours\">%s</td><td class=\"seed\">%s</td><td>", ours, seed);
+    fprintf(c->f, "<td class=\"seed\">%s</td><td>", seed);
     if (!isnan(f->seed) && !isnan(error_pct(f)))
         fprintf(c->f, "%+.1f%%", error_pct(f));
     fputs("</td>", c->f);
 }
 
-static void page_head(const struct matrix_table *t, FILE *f)
+static void page_head(const struct matrix *m, const struct matrix_table *t, FILE *f)
 {
     char *names = strdup(t->measures), *rest = names, label[96];
     fputs("<thead><tr><th scope=\"col\" rowspan=\"2\">run</th><th scope=\"col\" rowspan=\"2\">how</th>", f);
@@ -264,10 +277,11 @@ static void page_head(const struct matrix_table *t, FILE *f)
         if (*name) {
             struct figure x = {matrix_measure_find(name), name, NAN, NAN, NAN};
             label_of(&x, label, sizeof label);
-            fputs("<th scope=\"colgroup\" colspan=\"3\">", f);
+            bool both = seeded(m, t->name, name);
+            fputs(both ? "<th scope=\"colgroup\" colspan=\"3\">" : "<th scope=\"col\" rowspan=\"2\">", f);
             escaped(f, label);
             fputs("</th>", f);
-            n++;
+            n += both;
         }
     fputs("</tr><tr>", f);
     while (n-- > 0)
@@ -316,10 +330,12 @@ static const char head[] = "<!doctype html>\n<html lang=\"en\"><head><meta chars
                            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"><title>";
 static const char style[] =
     "</title><style>\nbody{font:15px/1.45 system-ui,sans-serif;margin:0 auto;max-width:1200px;padding:1rem;color:#1a1a1a;background:#fff}\n"
-    "div.wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0}\n"
+    "h1{font-size:1.6rem;line-height:1.25}h2{font-size:1.2rem}div.wide,figure{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:"
+    "tabular-nums;margin:.5rem 0}\n"
     "th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}th[scope=row],td:nth-child(2){text-align:left}\n"
+    "th[scope=row]{white-space:normal;min-width:9rem}"
     "thead th{border-bottom:2px solid #888;text-align:center}.seed{color:#555}.ours{font-weight:600}.fitted{color:#7a4a00}.predicted{color:#0b4f9e}\n"
-    ".note{color:#555}figure{margin:0}svg{max-width:100%;height:auto}\n"
+    ".note{color:#555}figure{margin:0}svg{min-width:620px;max-width:100%;height:auto}\n"
     "@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}th,td{border-color:#444}.seed,.note{color:#aaa}.fitted{color:#e0a850}"
     ".predicted{color:#7fb8ff}svg{background:#fff}}\n</style></head><body><main>\n";
 
@@ -333,7 +349,7 @@ static void page_text(FILE *f, const char *before, const char *text, const char 
 static void page_table(struct csv *c, const struct matrix_table *t)
 {
     page_text(c->f, "<h2>", t->title, "</h2>\n<div class=\"wide\"><table>");
-    page_head(t, c->f);
+    page_head(c->r->m, t, c->f);
     fputs("<tbody>\n", c->f);
     each_figure(c->r, t, page_row, page_figure, c);
     fputs("</tbody></table></div>\n", c->f);

@@ -9,7 +9,7 @@ set ytics nomirror out
 set xrange [low:high]
 set format y "%g"
 if (logarithmic) { set logscale y }
-bottom(p) = 1.0 * (50 + each * (panels - 1 - p) + 26) / pixels
+bottom(p) = 1.0 * (50 + each * (panels - 1 - p) + 38) / pixels
 top(p) = 1.0 * (50 + each * (panels - p) - 30) / pixels
 colour(i) = i % 3 == 0 ? c_before : i % 3 == 1 ? c_after : "black"
 set multiplot
