@@ -5,6 +5,25 @@
  * The program that contains the devices (cpbench) exports activity_subscribe's symbol CPSCOPE_SUBSCRIBE_SYMBOL; the
  * collector finds it with dlsym and subscribes. Without a subscriber a report costs one load and one branch.
  *
+ * Who reports what, once, where CUPTI sees the same calls (a device on CUDA: kernels/device/device_cuda.c):
+ *
+ *   | row                             | from   | joined by                                                           |
+ *   | API call that the device makes, | device | while somebody listens, its correlation is CUPTI's external id of   |
+ *   | with wait class, site, rank     |        | kind CUSTOM2 in that thread; CUDA calls inside and their waits have |
+ *   |                                 |        | no row of their own                                                 |
+ *   | op, range, mark, memory peak    | device |                                                                     |
+ *   | kernel, copy, fill, a stream's  | CUPTI  | the row that its call was in gives it rank and correlation; the     |
+ *   | wait for an event               |        | collector may renumber both sides alike                             |
+ *   | collective                      | both   | ACT_COMM says name, group, function, sequence, bytes, and is        |
+ *   |                                 |        | reported inside its row; times, device and stream are of the work   |
+ *   |                                 |        | in that row, which has no rows of its own: first start to last end  |
+ *   | CUDA call outside of any row    | CUPTI  | (memory, streams)                                                   |
+ *
+ * Of such a device: row and collective are reported by the thread that makes the calls, the row after its id was taken back; `device` is
+ * CUDA's ordinal; `stream` is the device's own number, for which the collector has CUPTI's. A collective whose row has no work (a send
+ * that the receiver copies) is a comm row without length at the end of its row. Where there is no CUPTI, or it does not look at
+ * kernels, a collective is an op row as long as its API call.
+ *
  * Reports come from any thread, concurrently. `name`, `group`, `function` and `site` have static lifetime unless
  * `transient` is set: then the subscriber copies `name` and `text` before it returns. Everything else is copied always.
  */
@@ -20,8 +39,7 @@ enum activity_what {
     ACT_EVENT,  /* an event of `kind` */
     ACT_META,   /* key `name`, value `text`: what the program says of itself (backend, shape, world size ...); transient */
     ACT_MEMORY, /* `name` (e.g. "peak"), `bytes` on (rank, device) at `start` */
-    /* A collective as its program calls it, kind EV_COMM, without times: they are those of the work that CUPTI reports with this
-     * correlation as external id (kernels/device/cuda_module.h), from the start of the first to the end of the last. */
+    /* A collective as its program calls it, kind EV_COMM, without times: CUPTI has them (above). */
     ACT_COMM,
 };
 

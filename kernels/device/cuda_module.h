@@ -11,14 +11,13 @@
  *
  *   | host rows, op rows, ranges, marks      | the program, as on every backend: they carry the site and the sync class    |
  *   | kernels, copies, fills, stream waits   | CUPTI, through the collector: the program announces none                    |
- *   | the CUDA calls inside a host row       | CUPTI too, and they would be a second row of the same call: while somebody |
- *   |                                        | listens the module pushes the host row's correlation id as CUPTI external   |
- *   |                                        | id of kind CUSTOM2 around them. A collector leaves out API and              |
- *   |                                        | synchronisation rows with such an id and gives it to the work as its        |
- *   |                                        | correlation                                                                 |
+ *   | the CUDA calls inside a host row       | nobody: they would be a second row of the same call. While somebody listens |
+ *   |                                        | the module pushes the host row's correlation id as CUPTI external id of     |
+ *   |                                        | kind CUSTOM2 around them, by which a collector knows them: it leaves them   |
+ *   |                                        | and their waits out and joins their work to the host row                    |
  *   | a collective                           | the program describes it (ACT_COMM: name, group, function, sequence, bytes, |
- *   |                                        | correlation, no times); its times are those of the work with that id: NCCL's |
- *   |                                        | kernel, or the copies and sums of the ranks that are threads                |
+ *   |                                        | correlation, no times); its times are those of the work in its host row:    |
+ *   |                                        | NCCL's kernel, or the copies and sums of the ranks that are threads         |
  */
 #pragma once
 #include "kernels/device/backend.h"

@@ -108,10 +108,11 @@ static bool open_device(struct device *d, struct err *e)
     struct gpu *g = calloc(1, sizeof *g);
     if (!g)
         return fail(e, ERR_FAIL, "cuda device: out of memory");
-    const char *wrong = cuda.m->open(d->ordinal % cuda.devices, &g->handle);
+    d->ordinal %= cuda.devices; /* as CUPTI numbers them */
+    const char *wrong = cuda.m->open(d->ordinal, &g->handle);
     if (wrong) {
         free(g);
-        return fail(e, ERR_FAIL, "device cuda %d: %s", d->ordinal % cuda.devices, wrong);
+        return fail(e, ERR_FAIL, "device cuda %d: %s", d->ordinal, wrong);
     }
     d->impl = g;
     if (d->rank == 0)
