@@ -50,6 +50,7 @@ enum cupti_overhead {
     CUPTI_OVERHEAD_BUFFER_REQUEST = 7 << 16,
     CUPTI_OVERHEAD_UVM = 8 << 16,
 };
+enum { CUPTI_EXTERNAL_CUSTOM2 = 5 };                       /* a kind of external ids: that of our own devices (schemas/activity.h) */
 enum { CUPTI_OBJECT_THREAD = 2, CUPTI_NONE = 0xffffffff }; /* CUPTI_NONE: of a stream or event that is none */
 
 /* ---- records ---- */

@@ -28,7 +28,9 @@
     MAYBE(thread_id_type, cuptiSetThreadIdType, int, (int))                                                                                          \
     MAYBE(all_syncs, cuptiActivityEnableAllSyncRecords, int, (uint8_t))                                                                              \
     MAYBE(stream_id, cuptiGetStreamIdEx, int, (void *, void *, uint8_t, uint32_t *))                                                                 \
-    MAYBE(node_id, cuptiGetGraphNodeId, int, (void *, uint64_t *))
+    MAYBE(node_id, cuptiGetGraphNodeId, int, (void *, uint64_t *))                                                                                   \
+    MAYBE(push_external, cuptiActivityPushExternalCorrelationId, int, (int, uint64_t))                                                               \
+    MAYBE(pop_external, cuptiActivityPopExternalCorrelationId, int, (int, uint64_t *))
 
 struct cupti {
 #define CUPTI_MEMBER(member, symbol, type, params) type(*member) params;

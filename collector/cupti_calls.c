@@ -1,6 +1,7 @@
 /* cupti_calls.c - see cupti_calls.h. Calls are told by name: CUPTI gives the names, so no table of numbers ages here. */
 #include "collector/cupti_calls.h"
 #include "collector/launches.h"
+#include "collector/rows.h"
 #include "collector/stack.h"
 #include "collector/text.h"
 #include "schemas/clock.h"
@@ -19,7 +20,8 @@ enum { CBIDS_MAX = 4096, GAP = 64, WAITING = 1 << 16, NEAR = 32, DOMAINS = 3 };
 struct api {
     const char *name;           /* kept; NULL: not asked for */
     uint8_t class, if_pageable; /* enum sync_class */
-    bool launch, per_thread;    /* per_thread: stream 0 is the thread's own */
+    bool launch, work;          /* work: puts a kernel, copy or fill on a stream */
+    bool per_thread;            /* stream 0 is the thread's own */
 };
 
 struct copying { /* a call that waits for its copy's record */
@@ -40,6 +42,7 @@ static _Atomic int ncopying;
 
 static __thread struct {
     int depth;
+    bool in_row; /* of a device of ours, which reports the call itself */
     int32_t tid;
     uint32_t id; /* of the outermost call */
     int64_t start;
@@ -61,6 +64,12 @@ static bool is_launch(const char *name)
     return starts_with_any(name, words) && !strstr(name, "HostFunc");
 }
 
+static bool is_work(const char *name)
+{
+    static const char *const words[] = {"cudaMemcpy", "cuMemcpy", "cudaMemset", "cuMemset", NULL};
+    return is_launch(name) || starts_with_any(name, words);
+}
+
 /* Of the driver only what does or waits for work: the rest is the runtime's own housekeeping, or a program's polling. */
 static bool is_wanted(int domain, const char *name)
 {
@@ -78,9 +87,11 @@ static bool is_wanted(int domain, const char *name)
 
 static bool add_api(int domain, uint32_t cbid, const char *name, struct calls_want want)
 {
-    struct api a = {.class = (uint8_t)wait_class(name, false), .if_pageable = (uint8_t)wait_class(name, true), .launch = is_launch(name)};
+    struct api a = {
+        .class = (uint8_t)wait_class(name, false), .if_pageable = (uint8_t)wait_class(name, true), .launch = is_launch(name), .work = is_work(name)};
+    bool needed = want.launches && (a.launch || (a.work && rows_listening()));
     bool waits = a.class != SYNC_NONE || a.if_pageable != SYNC_NONE;
-    if (!is_wanted(domain, name) || !(want.rows || waits || (want.launches && a.launch)))
+    if (!is_wanted(domain, name) || !(want.rows || waits || needed))
         return false;
     a.name = text_keep(name);
     a.per_thread = strstr(name, "_ptsz") != NULL;
@@ -197,6 +208,7 @@ static void enter(const struct api *a, const struct cupti_call *call)
 {
     if (mine.depth++ == 0) {
         mine.id = call->correlation;
+        mine.in_row = rows_call(cupti, mine.id, a->work);
         mine.start = clock_now();
     } else if (call->correlation != mine.id) {
         launch_alias(call->correlation, mine.id);
@@ -205,10 +217,9 @@ static void enter(const struct api *a, const struct cupti_call *call)
         launch_note(mine.id);
 }
 
-static void leave(const struct api *a, const struct cupti_call *call)
+/* A call that nobody else reports. */
+static void leave_outermost(const struct api *a, const struct cupti_call *call)
 {
-    if (mine.depth == 0 || --mine.depth > 0)
-        return;
     struct copying c = {.id = mine.id, .tid = mine.tid, .start = mine.start, .end = clock_now(), .api = a};
     bool waits = a->class != SYNC_NONE || a->if_pageable != SYNC_NONE;
     if (!c.tid)
@@ -218,6 +229,16 @@ static void leave(const struct api *a, const struct cupti_call *call)
     if ((c.stack || waits_only) && a->class != a->if_pageable && wait_for_copy(&c))
         return;
     emit(&c, (enum sync_class)a->class, stream_of(a, call));
+}
+
+static void leave(const struct api *a, const struct cupti_call *call)
+{
+    if (mine.depth == 0 || --mine.depth > 0)
+        return;
+    if (!mine.in_row)
+        leave_outermost(a, call);
+    else if (a->class == SYNC_STREAM)
+        rows_waited(stream_of(a, call));
 }
 
 void calls_back(int domain, uint32_t cbid, const struct cupti_call *call)

@@ -4,6 +4,7 @@
 #include "collector/cupti_names.h"
 #include "collector/graphs.h"
 #include "collector/launches.h"
+#include "collector/rows.h"
 #include "collector/text.h"
 #include "schemas/clock.h"
 
@@ -77,12 +78,23 @@ static int32_t device_of(uint32_t context)
     return known ? (int32_t)contexts[context % CONTEXTS].device - 1 : -1;
 }
 
-static void place(struct activity *a, uint32_t device, uint32_t context, uint32_t stream, uint32_t id)
+static struct row place(struct activity *a, uint32_t device, uint32_t context, uint32_t stream, uint32_t id)
 {
+    struct row row = rows_find(launch_outer(id));
     learn_context(context, device);
     a->device = (int32_t)device;
     a->stream = stream == (uint32_t)CUPTI_NONE ? -1 : (int32_t)stream;
-    a->correlation = launch_outer(id);
+    a->correlation = row.id;
+    a->rank = row.rank;
+    return row;
+}
+
+/* false: it has no time, or is a piece of a collective of our own devices. */
+static bool is_row(struct records *p, const struct row *row, const struct activity *a, const struct nccl_work *w)
+{
+    bool has_time = timed(p, (uint64_t)(a->start - p->shift), (uint64_t)(a->end - p->shift));
+    bool piece = row->state == ROW_COMM && rows_piece(p->r, row, has_time ? a : NULL, w);
+    return has_time && !piece;
 }
 
 /* ---- kinds: false = hold the record back ---- */
@@ -112,42 +124,6 @@ static void emit_comm(struct records *p, const struct nccl_work *w, struct activ
     recorder_emit_as(p->r, a, (struct emit_as){.more = &more});
 }
 
-/* The annotation ends: the next kernel is of another launch, stream or range. */
-static void end_captured(struct records *p)
-{
-    struct activity a = ACTIVITY_NONE;
-    a.what = ACT_EVENT;
-    a.kind = EV_GPU_RANGE;
-    a.start = p->captured.start;
-    a.end = p->captured.end;
-    a.name = p->captured.name;
-    a.device = p->captured.device;
-    a.stream = p->captured.stream;
-    a.correlation = p->captured.id;
-    if (a.name)
-        recorder_emit(p->r, &a);
-    p->captured.name = NULL;
-}
-
-static void add_captured(struct records *p, const char *range, const struct activity *a)
-{
-    bool same = p->captured.name == range && p->captured.id == a->correlation && p->captured.device == a->device && p->captured.stream == a->stream;
-    if (!same)
-        end_captured(p);
-    if (!range || a->end < a->start)
-        return;
-    if (!p->captured.name) {
-        p->captured.name = range;
-        p->captured.start = a->start;
-        p->captured.end = a->end;
-        p->captured.id = a->correlation;
-        p->captured.device = a->device;
-        p->captured.stream = a->stream;
-    }
-    p->captured.start = a->start < p->captured.start ? a->start : p->captured.start;
-    p->captured.end = a->end > p->captured.end ? a->end : p->captured.end;
-}
-
 static bool kernel(struct records *p, union record *x, bool last)
 {
     struct cupti_kernel *k = &x->kernel;
@@ -155,17 +131,19 @@ static bool kernel(struct records *p, union record *x, bool last)
     struct node_origin node;
     struct nccl_work w;
     k->name = name->mangled; /* the module may be gone when it is tried again */
+    struct activity a = event_at(p, EV_KERNEL, k->start, k->end);
+    struct row row = place(&a, k->device, k->context, k->stream, k->correlation);
+    if (row.state == ROW_PENDING && !last)
+        return false;
     enum launch_state state = launch_take(launch_outer(k->correlation), &w);
     if (state == LAUNCH_PENDING && !last)
         return false;
-    struct activity a = event_at(p, EV_KERNEL, k->start, k->end);
-    place(&a, k->device, k->context, k->stream, k->correlation);
     a.name = name->shown;
-    if (!timed(p, k->start, k->end))
+    if (!is_row(p, &row, &a, state == LAUNCH_KNOWN ? &w : NULL))
         return true;
     bool of_graph = graph_node_find(k->graph_node, &node);
     if (of_graph)
-        add_captured(p, node.range, &a);
+        captured_add(p->r, &p->captured, node.range, &a);
     if (state == LAUNCH_KNOWN || (of_graph && node.comm))
         emit_comm(p, state == LAUNCH_KNOWN ? &w : &node.work, &a);
     else
@@ -184,12 +162,13 @@ static bool copy(struct records *p, union record *x, bool last)
     const struct cupti_memcpy *m = &x->memcpy;
     struct ev_copy c = {copy_kind_of(m->copy_kind), mem_kind_of(m->src_kind), mem_kind_of(m->dst_kind)};
     struct activity a = event_at(p, EV_MEMCPY, m->start, m->end);
-    (void)last;
-    place(&a, m->device, m->context, m->stream, m->correlation);
+    struct row row = place(&a, m->device, m->context, m->stream, m->correlation);
+    if (row.state == ROW_PENDING && !last)
+        return false;
     a.name = copy_name(m->copy_kind);
     a.bytes = (int64_t)m->bytes;
     calls_copied((uint32_t)a.correlation, c.src == MEM_PAGEABLE || c.dst == MEM_PAGEABLE);
-    if (timed(p, m->start, m->end))
+    if (is_row(p, &row, &a, NULL))
         emit_copy(p, &a, &c);
     return true;
 }
@@ -214,11 +193,12 @@ static bool fill(struct records *p, union record *x, bool last)
 {
     const struct cupti_memset *m = &x->memset;
     struct activity a = event_at(p, EV_MEMSET, m->start, m->end);
-    (void)last;
-    place(&a, m->device, m->context, m->stream, m->correlation);
+    struct row row = place(&a, m->device, m->context, m->stream, m->correlation);
+    if (row.state == ROW_PENDING && !last)
+        return false;
     a.name = "Memset";
     a.bytes = (int64_t)m->bytes;
-    if (timed(p, m->start, m->end))
+    if (is_row(p, &row, &a, NULL))
         emit_copy(p, &a, &(struct ev_copy){.dst = mem_kind_of(m->memory_kind)});
     return true;
 }
@@ -263,20 +243,31 @@ static struct ev_sync waited(const struct cupti_sync *s, uint32_t type)
     return w;
 }
 
+/* By a device of ours, with its site; or it is a part of a collective. */
+static bool is_said(const struct row *row, uint32_t type)
+{
+    return row->state == ROW_COMM || (row->state != ROW_NONE && type != CUPTI_SYNC_STREAM_WAIT);
+}
+
 static bool wait(struct records *p, union record *x, bool last)
 {
     const struct cupti_sync *s = &x->sync;
     uint32_t type = s->type < sizeof sync_types / sizeof *sync_types ? s->type : 0;
     int32_t on = device_of(s->context);
+    struct row row = rows_find(launch_outer(s->correlation));
+    if (is_said(&row, type))
+        return true;
     union emit_more more = {.sync = waited(s, type)};
     bool nameless = sync_types[type].about_event && s->event_sync && more.sync.wait_stream < 0;
-    if (!last && (on < 0 || nameless))
+    bool known = on >= 0 && row.state != ROW_PENDING;
+    if (!last && (!known || nameless))
         return false;
     struct activity a = event_at(p, EV_SYNC, s->start, s->end);
     a.name = sync_types[type].name;
     a.device = on;
     a.stream = s->stream != (uint32_t)CUPTI_NONE && type != CUPTI_SYNC_EVENT ? (int32_t)s->stream : -1;
-    a.correlation = launch_outer(s->correlation);
+    a.correlation = row.id;
+    a.rank = row.rank;
     if (timed(p, s->start, s->end))
         recorder_emit_as(p->r, &a, (struct emit_as){.more = &more});
     return true;
@@ -437,7 +428,7 @@ void records_round(struct records *p, bool last)
             p->held[kept++] = *h;
     }
     p->nheld = kept;
-    end_captured(p);
+    captured_end(p->r, &p->captured);
     report(p);
 }
 

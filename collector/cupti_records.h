@@ -7,9 +7,11 @@
  *
  *   kernel of NCCL   waits for NCCL's last word on it (launches.h)
  *   kernel of a graph  is projected to the range it was captured in (graphs.h): a run of them is one annotation of the stream
+ *   work of a device of ours  is of its row's rank, or a piece of a collective (rows.h); its waits are no rows here
  *   wait for event   waits for the event's recording, which names the stream; for the context, which names the device
  */
 #pragma once
+#include "collector/captured.h"
 #include "collector/cupti_buffers.h"
 #include "collector/recorder.h"
 
@@ -25,11 +27,7 @@ struct records {
     int64_t shift; /* what is added to CUPTI's times: 0 where its clock is ours */
     struct held *held;
     size_t nheld, held_cap;
-    struct {
-        const char *name; /* NULL: none */
-        int64_t start, end, id;
-        int32_t device, stream;
-    } captured; /* the range that the latest kernels of a graph were captured in */
+    struct captured captured; /* the range that the latest kernels of a graph were captured in */
     int64_t flaws[NFLAWS];
     int64_t parsed, since; /* records; the start of this round */
 };

@@ -1,6 +1,7 @@
 /* nccl_work.c - communicators, and the operations that add up to what one kernel carries. */
 #include "collector/nccl_names.h"
 #include "collector/nccl_parts.h"
+#include "collector/rows.h"
 #include "collector/text.h"
 #include "schemas/clock.h"
 
@@ -116,7 +117,7 @@ void launch_host_row(void *recorder, const struct nccl_work *w)
     struct recorder *r = recorder;
     struct activity a = ACTIVITY_NONE;
     char name[80];
-    if (!r || !w->operations)
+    if (!r || !w->operations || rows_in_comm())
         return;
     snprintf(name, sizeof name, "nccl %s", w->function);
     a.what = ACT_EVENT;

@@ -1,5 +1,6 @@
 /* source_activity.c - what the devices of ours report (schemas/activity.h): the program that has them exports a symbol. */
 #include "collector/recorder.h"
+#include "collector/rows.h"
 #include "collector/stack.h"
 
 #include <dlfcn.h>
@@ -18,15 +19,25 @@ static void emit_modelled(struct recorder *r, const struct activity *a)
 /* A device that reports a wait of the host does so in the thread that waited. */
 static bool wants_stack(const struct activity *a)
 {
-    return a->what == ACT_EVENT && a->kind == EV_RUNTIME && a->sync_class != SYNC_NONE && !a->site && stack_due(a->end - a->start);
+    return a->sync_class != SYNC_NONE && !a->site && stack_due(a->end - a->start);
+}
+
+/* A call of the host: what CUPTI knows of it becomes one row with what the device says. */
+static void emit_call(struct recorder *r, const struct activity *a)
+{
+    struct activity here = *a;
+    rows_end(r, &here);
+    recorder_emit_as(r, &here, (struct emit_as){.stack = wants_stack(a) ? stack_capture(r) : 0});
 }
 
 static void on_activity(void *recorder, const struct activity *a)
 {
     if (a->modelled)
         emit_modelled(recorder, a);
-    else if (wants_stack(a))
-        recorder_emit_as(recorder, a, (struct emit_as){.stack = stack_capture(recorder)});
+    else if (a->what == ACT_COMM)
+        rows_comm(recorder, a);
+    else if (a->what == ACT_EVENT && a->kind == EV_RUNTIME)
+        emit_call(recorder, a);
     else
         recorder_emit(recorder, a);
 }
@@ -38,8 +49,10 @@ static bool start(struct recorder *r)
         recorder_degraded(r, "the devices of this program report in another version's form: use programs and library of one version");
         subscribe = NULL;
     }
-    if (subscribe)
+    if (subscribe) {
+        rows_listen(true);
         stack_start(r);
+    }
     return subscribe != NULL;
 }
 

@@ -17,6 +17,7 @@
 #include "collector/options.h"
 #include "collector/ranges.h"
 #include "collector/recorder_parts.h"
+#include "collector/rows.h"
 #include "collector/stack.h"
 #include "schemas/clock.h"
 #include "schemas/env.h"
@@ -145,8 +146,9 @@ static void start_kinds(const struct record_options *o)
     };
     char what[300], names[220] = "";
     int rc = CUPTI_OK;
+    uint32_t of_comm = rows_listening() && (o->kinds & 1u << EV_COMM) ? 1u << EV_KERNEL | 1u << EV_MEMCPY | 1u << EV_MEMSET : 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        bool wanted = (o->kinds & kinds[i].for_kinds) && (!o->lite || kinds[i].lite);
+        bool wanted = ((o->kinds | of_comm) & kinds[i].for_kinds) && (!o->lite || kinds[i].lite);
         if (wanted && start_kind(kinds[i].kind, kinds[i].name, names, sizeof names, &rc) && kinds[i].kind == CUPTI_CONCURRENT_KERNEL)
             launch_collect(true);
     }
@@ -187,6 +189,7 @@ static void start_calls(const struct record_options *o)
     cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL);
     if (!calls_start(recorder, &cupti, subscriber, want, &rc))
         missing("some API calls are not recorded", "cuptiEnableCallback", rc);
+    rows_watch(true);
 }
 
 static void *work(void *arg);
@@ -346,16 +349,19 @@ static void flush(uint32_t forced, int64_t since)
 static void last_words(int64_t since)
 {
     struct timespec moment = {0, LAST_WAIT_MS * 1000000};
-    int64_t copies, now;
+    int64_t copies, comms, now;
     flush(0, since);
     read_buffers(false);
     nanosleep(&moment, NULL);
     flush(1, since);
     read_buffers(true);
     copies = calls_rest();
+    comms = rows_rest(recorder);
     now = clock_now();
     if (copies)
         recorder_lost(recorder, "copies without a record: whether their calls wait for the device is not known", copies, since, now);
+    if (comms)
+        recorder_lost(recorder, "collectives whose work on the device was not seen", comms, since, now);
     atomic_store(&state, ENDED);
     if (!atomic_load(&fatal))
         cupti.unsubscribe(subscriber);
@@ -391,6 +397,7 @@ static void finish(void)
     int was = ON;
     if (!atomic_compare_exchange_strong(&state, &was, STOPPING))
         return;
+    rows_watch(false);
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += PATIENCE_S;
     pthread_mutex_lock(&lock);
@@ -429,6 +436,7 @@ static void forked(struct recorder *r)
         atomic_store(&state, FORKED); /* CUPTI is the parent's; this process cannot use its device either */
     pthread_mutex_init(&lock, NULL);
     calls_forked();
+    rows_forked();
 }
 
 const struct event_source source_cupti = {
