@@ -441,6 +441,32 @@ API int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
     return SUCCESS;
 }
 
+/* ---- external ids: a stack of each thread and kind ---- */
+
+enum { EXTERNAL_KINDS = 8, EXTERNAL_DEPTH = 16, QUEUE_EMPTY = 18 };
+static __thread struct {
+    uint64_t id[EXTERNAL_DEPTH];
+    int n;
+} externals[EXTERNAL_KINDS];
+
+API int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id)
+{
+    if (kind < 1 || kind >= EXTERNAL_KINDS || externals[kind].n == EXTERNAL_DEPTH)
+        return CUPTI_BAD_PARAMETER;
+    externals[kind].id[externals[kind].n++] = id;
+    return SUCCESS;
+}
+
+API int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id)
+{
+    if (kind < 1 || kind >= EXTERNAL_KINDS)
+        return CUPTI_BAD_PARAMETER;
+    if (!externals[kind].n)
+        return QUEUE_EMPTY;
+    *id = externals[kind].id[--externals[kind].n];
+    return SUCCESS;
+}
+
 API int cuptiGetTimestamp(uint64_t *time)
 {
     RETURN_IF_FAULT("cuptiGetTimestamp", -1);
