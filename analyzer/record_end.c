@@ -1,5 +1,6 @@
 /* record_end.c - after the program: its files are finished where it was cut off, and the user is told their names. */
 #include "analyzer/record_end.h"
+#include "schemas/env.h"
 #include "schemas/outname.h"
 #include "schemas/recover.h"
 #include "schemas/ringfile.h"
@@ -7,6 +8,7 @@
 
 #include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,10 +65,23 @@ static size_t written(const char *pattern, int64_t began, struct arena *a, const
     return n;
 }
 
+/* An option that may have kept all events out, as the program had it; NULL: none. */
+static const char *limit(void)
+{
+    static const char *const limits[][2] = {{ENV_STEPS, "--steps"},   {ENV_RANGE, "--range"},       {ENV_KINDS, "--kinds"},
+                                            {ENV_PAUSED, "--paused"}, {ENV_DURATION, "--duration"}, {ENV_DELAY, "--delay"}};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (getenv(limits[i][0]))
+            return limits[i][1];
+    return NULL;
+}
+
 static void note_none(const char *program, int status)
 {
     if (status > 128) /* by a signal, most likely: what it had is lost, and it may have had something */
         fprintf(stderr, "cpscope record: no file was written: %s ended with status %d before an event was written\n", program, status);
+    else if (limit())
+        fprintf(stderr, "cpscope record: no file was written: %s had no events that %s lets through\n", program, limit());
     else
         fprintf(stderr, "cpscope record: no file was written: %s had no events to record (no device of cpbench, no NVTX range)\n", program);
 }

@@ -25,11 +25,13 @@ struct cell *trace_row(const struct trace *t, uint32_t file, struct table *out)
 
 static void note_file(const struct trace_file *f, struct table *out)
 {
-    const char *over = tracedata_meta_get(&f->d, "oversubscribed");
+    const char *over = tracedata_meta_get(&f->d, "oversubscribed"), *without = tracedata_meta_get(&f->d, "not_recorded");
     if (f->bad_rows)
         table_note(out, "%s: impossible rows left out (end before start, time zero, longer than an hour): %zu", f->name, f->bad_rows);
     if (f->backend && strcmp(f->backend, "sim") == 0)
         table_note(out, "%s: SIMULATED: times come from a cost model, not from a measurement", f->name);
+    if (without)
+        table_note(out, "%s: not recorded, as asked: %s; busy, idle and sums are of the rest", f->name, without);
     if (over && strcmp(over, "0") != 0)
         table_note(out, "%s: more threads than cores: times are oversubscribed and not for judging", f->name);
     for (size_t i = 0; i < f->d.nloss; i++) {

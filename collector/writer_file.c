@@ -44,10 +44,22 @@ static void number(struct tracedata *d, const char *key, int64_t v)
         tracedata_metaf(d, key, "%lld", (long long)v);
 }
 
+/* What the options leave out, so that its absence is not read as zero. */
+static void left_out(const struct recorder *r, struct tracedata *d)
+{
+    char names[256] = "";
+    for (int k = 0, n = 0; k < EV_NKINDS && n < (int)sizeof names; k++)
+        if (!recorder_wants(r, k))
+            n += snprintf(names + n, sizeof names - (size_t)n, "%s%s", n ? " " : "", ev_kind_name(k));
+    if (*names)
+        tracedata_meta(d, "not_recorded", names);
+}
+
 struct tracefile *writer_file_open(const struct recorder *r, struct tracedata *d, struct err *e)
 {
     ringfile_facts(r->pool.base, d);
     own_command(d);
+    left_out(r, d);
     return tracefile_record(r->path, true, e);
 }
 

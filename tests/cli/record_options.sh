@@ -37,6 +37,7 @@ CPSCOPE_KINDS=op r --kinds memcpy -- ./emitter -n 600; kinds
 echo "- lite: what waits, ranges and ops"
 r --lite -- ./emitter -n 600; kinds
 CPSCOPE_LITE=1 r -- ./emitter -n 600; kinds
+cpscope info a.sqlite | grep not_recorded
 echo "- delay and duration"
 r --delay 300ms --duration 400ms -- ./emitter -r 2000 -s 1.5
 sqlite3 a.sqlite "SELECT count(*) > 0, min(\"end\") >= 300000000, max(start) <= 700000000 FROM event; SELECT count(*) FROM meta WHERE key = 'clean_end'"
