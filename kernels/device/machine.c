@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct key {
     const char *name;
@@ -100,8 +101,8 @@ static bool set_number(struct reader *r, const struct key *k, const char *value,
     char *end;
     double v = strtod(value, &end);
     if (end == value || *end || !isfinite(v) || v < k->low || v > k->high || (k->whole && v != floor(v)))
-        return fail(e, ERR_USAGE, "%s:%d: %s = %s: want a %s from %g to %g", r->from, r->line, k->name, value, k->whole ? "whole number" : "number",
-                    k->low, k->high);
+        return fail(e, ERR_USAGE, "%s:%d: %s = %s: want a %s from %.10g to %.10g", r->from, r->line, k->name, value,
+                    k->whole ? "whole number" : "number", k->low, k->high);
     void *at = (char *)r->m + k->offset;
     if (k->whole)
         *(int64_t *)at = (int64_t)v;
@@ -152,11 +153,22 @@ bool machine_parse(struct machine *m, const char *text, const char *from, struct
     return keyvalue_each(text, from, take, &r, e) && complete(&r, e);
 }
 
+/* The words for a name that is neither shipped nor a file. */
+static bool unknown(const char *name, struct err *e)
+{
+    char shipped[256] = "";
+    for (size_t i = 0, n = 0; machine_files[i].name && n < sizeof shipped; i++)
+        n += (size_t)snprintf(shipped + n, sizeof shipped - n, "%s%s", i ? ", " : "", machine_files[i].name);
+    return fail(e, ERR_FAIL, "%s: neither a file nor a shipped machine: %s", name, shipped);
+}
+
 bool machine_load(struct machine *m, const char *name_or_file, struct err *e)
 {
     for (size_t i = 0; machine_files[i].name; i++)
         if (!strcmp(machine_files[i].name, name_or_file))
             return machine_parse(m, machine_files[i].text, name_or_file, e);
+    if (access(name_or_file, F_OK) != 0)
+        return unknown(name_or_file, e);
     char *text = keyvalue_file(name_or_file, e);
     bool ok = text && machine_parse(m, text, name_or_file, e);
     free(text);
