@@ -50,6 +50,12 @@ static bool modelled(const struct matrix *m, const struct matrix_run *r)
     return (said && strstr(said, "--device sim")) || (r->args && strstr(r->args, "--device sim"));
 }
 
+/* A model measures nothing: what it gave without a role was not fitted. */
+static const char *role_of(const struct matrix *m, const struct matrix_run *r)
+{
+    return role_names[r->role == ROLE_MEASURED && modelled(m, r) ? ROLE_PREDICTED : r->role];
+}
+
 /* Calls each for every figure of every run of a table. */
 static void each_figure(const struct matrix_result *r, const struct matrix_table *t,
                         void (*row)(void *ctx, const struct matrix_run *run, bool begins), void (*figure)(void *ctx, const struct figure *f),
@@ -121,7 +127,7 @@ static void text_row(void *ctx, const struct matrix_run *run, bool begins)
 {
     const struct text *t = ctx;
     if (begins)
-        printf("  %-46s %s%s%s\n", run->title, role_names[run->role], modelled(t->r->m, run) ? ", modelled" : "",
+        printf("  %-46s %s%s%s\n", run->title, role_of(t->r->m, run), modelled(t->r->m, run) ? ", modelled" : "",
                run->refuses ? ": refuses to start, as it should" : "");
 }
 
@@ -136,7 +142,9 @@ static void text_figure(void *ctx, const struct figure *f)
     number(f, f->seed, seed, sizeof seed);
     printf("      %-34s %12s", label, ours);
     if (!isnan(f->seed))
-        printf("   seed %12s   %+7.1f %%", seed, error_pct(f));
+        printf("   seed %12s", seed);
+    if (!isnan(error_pct(f)))
+        printf("   %+7.1f %%", error_pct(f));
     if (!isnan(f->spread))
         printf("   repeats within %.2f %%", f->spread);
     putchar('\n');
@@ -190,7 +198,7 @@ static void csv_figure(void *ctx, const struct figure *f)
     put_real(c->f, f->ours);
     put_real(c->f, f->seed);
     put_real(c->f, isnan(f->seed) ? NAN : error_pct(f));
-    fprintf(c->f, ",%s,%s", role_names[c->run->role], f->measure->exact ? "counted" : modelled(c->r->m, c->run) ? "modelled" : "measured");
+    fprintf(c->f, ",%s,%s", role_of(c->r->m, c->run), f->measure->exact ? "counted" : modelled(c->r->m, c->run) ? "modelled" : "measured");
     put_real(c->f, f->spread);
     fputc('\n', c->f);
 }
@@ -240,7 +248,7 @@ static void page_row(void *ctx, const struct matrix_run *run, bool begins)
     }
     fputs("<tr><th scope=\"row\">", c->f);
     escaped(c->f, run->title);
-    fprintf(c->f, "</th><td class=\"%s\">%s%s%s</td>", role_names[run->role], role_names[run->role], modelled(c->r->m, run) ? ", modelled" : "",
+    fprintf(c->f, "</th><td class=\"%s\">%s%s%s</td>", role_of(c->r->m, run), role_of(c->r->m, run), modelled(c->r->m, run) ? ", modelled" : "",
             run->refuses ? ": refuses to start" : "");
 }
 
