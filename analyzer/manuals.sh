@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # manuals.sh BIN OUT - man pages and shell completions, made from the programs' own --help so that they cannot disagree:
-# OUT/man/{cpscope,cpscope-COMMAND,cpbench}.1, OUT/completion/{cpscope,cpbench,_cpscope,_cpbench}.
+# OUT/man/{cpscope,cpscope-COMMAND,cpbench,cpbench-COMMAND}.1, OUT/completion/{cpscope,cpbench,_cpscope,_cpbench}.
 set -euo pipefail
 bin=$1 out=$2
 export PATH=$bin:$PATH LC_ALL=C SOURCE_DATE_EPOCH=0
@@ -13,11 +13,13 @@ options() { { $1 --help 2> /dev/null || true; } | grep -oE -- '--[a-z][a-z-]*' |
 page() { # PROGRAM [COMMAND], title, one-line description
     help2man --no-info --no-discard-stderr --section 1 --manual "cpscope" --source "cpscope $(cpscope --version | awk '{ print $NF }')" \
         --version-string "$(cpscope --version | awk '{ print $NF }')" --name "$3" "$1" |
-        sed -e "s/^\.TH [^ ]* /.TH \"$2\" /" -e '/^\.SH NAME/{n;s/^cpscope \([a-z]*\) /cpscope-\1 /}' > "$out/man/${2,,}.1"
+        sed -e "s/^\.TH [^ ]* /.TH \"$2\" /" -e '/^\.SH NAME/{n;s/^\(cpscope\|cpbench\) \([a-z]*\) /\1-\2 /}' > "$out/man/${2,,}.1"
 }
 page cpscope CPSCOPE "profile and analyze context-parallel training"
 page cpbench CPBENCH "run context-parallel modes and check them"
-while read -r name what; do page "cpscope $name" "CPSCOPE-${name^^}" "$what"; done < <(commands cpscope)
+for p in cpscope cpbench; do
+    while read -r name what; do page "$p $name" "${p^^}-${name^^}" "$what"; done < <(commands $p)
+done
 
 bash_completion() { # PROGRAM
     printf '# bash completion of %s, made from its --help\n_%s()\n{\n    local cur=${COMP_WORDS[COMP_CWORD]} words\n    case ${COMP_WORDS[1]} in\n' "$1" "$1"

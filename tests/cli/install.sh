@@ -5,6 +5,8 @@ cpscope --version
 cpscope record -o t.sqlite -- cpbench run --device cpu --mode gdn.chunkwise --cp 2 --tokens 256 --seqs 256 --hidden 32 --kheads 2 --vheads 4 --dk 8 --dv 8 2>&1 | cut -d, -f1
 cpscope summary t.sqlite --format csv | cut -d, -f1,2
 (cd root/usr && find . -type f | sort | grep -vE '/man1/|/(device_cuda|comm_nccl).so') # modules for CUDA: where there was a toolkit
-for c in $(cpscope --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do [ -s root/usr/share/man/man1/cpscope-$c.1 ] || echo "no man page: $c"; done
+for p in cpscope cpbench; do
+    for c in $($p --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do [ -s root/usr/share/man/man1/$p-$c.1 ] || echo "no man page: $p $c"; done
+done
 bash -n root/usr/share/bash-completion/completions/cpscope && echo "completion reads"
 bash -c '. root/usr/share/bash-completion/completions/cpscope; COMP_WORDS=(cpscope gate --base); COMP_CWORD=2; _cpscope; echo "${COMPREPLY[@]}"; COMP_WORDS=(cpscope su); COMP_CWORD=1; _cpscope; echo "${COMPREPLY[@]}"'
