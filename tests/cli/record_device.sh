@@ -43,6 +43,8 @@ pieces
 query "SELECT 'work of rank', rank, (SELECT name FROM event_kind k WHERE k.id = e.kind), count(*), count(DISTINCT stream), sum(EXISTS
     (SELECT 1 FROM event r WHERE r.kind = 5 AND r.correlation = e.correlation AND r.rank = e.rank)) FROM event e WHERE kind IN (0, 2, 3, 4) GROUP BY 2, 3"
 query "SELECT 'ids of several calls:', count(*) FROM (SELECT 1 FROM event WHERE kind = 5 AND correlation IS NOT NULL GROUP BY correlation HAVING count(*) > 1)"
+query "SELECT 'CUDA calls that are rows inside a row of the device:', count(*) FROM event a JOIN event b ON b.thread = a.thread AND b.kind = 5
+    AND b.id <> a.id AND b.start >= a.start AND b.\"end\" <= a.\"end\" WHERE a.kind = 5 AND a.rank IS NOT NULL"
 query "SELECT 'waits for a stream that has work:', count(*) FROM event e JOIN sync y ON y.event = e.id WHERE e.kind = 5 AND y.wait_stream >= 0
     AND EXISTS (SELECT 1 FROM event w JOIN stream s ON s.id = w.stream WHERE w.kind = 0 AND w.rank = e.rank AND s.native = y.wait_stream)"
 answers > want
