@@ -10,7 +10,7 @@ root=
 mpi() { timeout 120 mpirun $root --oversubscribe "$@"; }
 said() { grep -E '^(cpbench|cpscope) ' "$1" | sed -e 's/^\(.*mpi: \).*\(comm_mpi.so\)/\1\2/' | sort -u; } # mpirun has its own to say
 small="--device cpu --layers 2 --steps 2 --tokens 256 --seqs 128,128 --hidden 32"
-values() { cut -d , -f 1,3,4,5,8-; }
+values() { cut -d , -f 1,3,4,5,8-12; }
 
 for mode in gdn.chunkwise gdn.headwise.per_seq "gdn.replicated_allgather --recompute full" gdn.state_p2p attn.kvag.reorder2; do
     for cp in 2 4; do

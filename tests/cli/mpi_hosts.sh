@@ -28,7 +28,7 @@ hosts() { # hosts COMMAND: four ranks, two on each host
 }
 crossed() { ip netns exec $a cat /sys/class/net/va$$/statistics/tx_bytes; }
 small="--device cpu --layers 2 --steps 2 --tokens 256 --seqs 128,128 --hidden 32"
-values() { cut -d , -f 1,3,4,5,8-; }
+values() { cut -d , -f 1,3,4,5,8-12; }
 
 for o in "--mode gdn.chunkwise" "--mode gdn.state_p2p --dtype bf16" "--mode attn.kvag.direct1" "--mode attn.ring.zigzag --tp 2 --cp 2"; do
     o="$small --cp 4 $o"
