@@ -54,8 +54,8 @@ static bool print(const struct diff_side *s, const struct diff_kind *k, const st
         return fail(e, ERR_UNDECIDED, "%s", why);
     struct table out = {0};
     bool ok = k->fill(s, &out, e);
-    if (ok && strcmp(s->after->files[0].backend, "sim") == 0) /* the obstacle would be another backend before */
-        table_note(&out, "SIMULATED: times of both runs come from a cost model, not from a measurement");
+    table_note_files(s->before, &out);
+    table_note_files(s->after, &out);
     ok = ok && output_table(&out, NULL, oo, e);
     table_free(&out);
     return ok;

@@ -103,9 +103,14 @@ bool table_build(const struct table_desc *d, const struct trace *t, const void *
     return true;
 }
 
+void table_note_files(const struct trace *t, struct table *out)
+{
+    for (size_t i = 0; i < t->nfiles; i++)
+        note_file(&t->files[i], out);
+}
+
 void table_notes(const struct trace *t, struct table *out)
 {
     table_note(out, "window: %s", trace_window_text(t, &out->arena));
-    for (size_t i = 0; i < t->nfiles; i++)
-        note_file(&t->files[i], out);
+    table_note_files(t, out);
 }

@@ -161,5 +161,6 @@ const struct table_desc *table_find(const char *name); /* NULL: none of that nam
 bool table_build(const struct table_desc *d, const struct trace *t, const void *args, struct table *out, struct err *e);
 /* The notes that every table ends with: the window, bad rows, losses. */
 void table_notes(const struct trace *t, struct table *out);
+void table_note_files(const struct trace *t, struct table *out); /* the same without the window */
 /* A new row with backend and trace set. */
 struct cell *trace_row(const struct trace *t, uint32_t file, struct table *out);
