@@ -37,7 +37,7 @@ answers() { (waits; collectives; pieces) | sed 's/bfloat16 4000/- -1/'; }
 echo "== with NCCL's own word"
 NCCL_PROFILER_PLUGIN=$BUILD/lib/libcpscope.so record -- ./device 2
 collectives | head -n 4
-cpscope comm t.sqlite --format csv | cut -d, -f1-6
+cpscope comm t.sqlite --format csv | cut -d, -f1-6 | sort
 waits
 pieces
 query "SELECT 'work of rank', rank, (SELECT name FROM event_kind k WHERE k.id = e.kind), count(*), count(DISTINCT stream), sum(EXISTS
