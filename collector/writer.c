@@ -30,6 +30,7 @@ struct writer {
     struct tracefile *file; /* NULL before the first event */
     uint32_t news;          /* r->news as written */
     int64_t committed, facts_at, checked;
+    bool full;   /* the file has the size of --max-size */
     bool losing; /* events were dropped since the last look as well: */
     size_t loss; /* the row that says so */
     bool broken; /* the file cannot be written any more */
@@ -222,10 +223,11 @@ static size_t drain_ring(struct writer *w, struct ring *g)
     return n;
 }
 
+/* Nothing once the file is full: what the rings hold would make it some times as large. */
 static size_t drain(struct writer *w)
 {
     size_t n = 0;
-    for (struct ring *g = first_ring(w); g; g = atomic_load(&g->next))
+    for (struct ring *g = w->full ? NULL : first_ring(w); g; g = atomic_load(&g->next))
         n += drain_ring(w, g);
     return n;
 }
@@ -298,6 +300,7 @@ static bool reached_limit(struct writer *w)
         tracedata_meta(&w->d, "record_stopped", full ? "max-size" : "duration");
         atomic_store(&r->generation, RINGS_CLOSED);
     }
+    w->full = full;
     return over || full;
 }
 

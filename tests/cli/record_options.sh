@@ -56,7 +56,7 @@ r --range nothing -- ./talk < in
 echo "- max-size"
 r --max-size 1M -- ./emitter -n 3000000
 size=$(stat -c %s a.sqlite)
-[ "$size" -ge 1000000 ] && [ "$size" -lt 64000000 ] || echo "the file has $size bytes"
+[ "$size" -ge 500000 ] && [ "$size" -lt 4000000 ] || echo "the file has $size bytes"
 meta record_stopped
 sqlite3 a.sqlite "SELECT reason, count FROM loss; SELECT value FROM meta WHERE key = 'clean_end'; SELECT count(*) > 1000 FROM event"
 tail -n 1 out
