@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh - all tests; the last line is "N passed, N failed, N skipped". UPDATE=1 rewrites goldens, LONG=1 adds the long ones,
 # UNITS_ONLY=1 leaves the goldens out, THREADS_ONLY=1 runs only the unit tests listed in tests/threads, ONLY=TEXT those whose
-# name holds TEXT.
+# name holds TEXT, JOBS=N so many units at a time.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-$root/build}
@@ -18,11 +18,20 @@ ok() { passed=$((passed + 1)); [ -z "${VERBOSE:-}" ] || echo "ok $1"; }
 bad() { failed=$((failed + 1)); echo "FAIL $1"; [ ! -f "$2" ] || sed 's/^/    /' "$2" | tail -n 40; }
 skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
-# A unit binary prints TAP: every ok and not ok counts; a binary that dies without a verdict is a failure of its own.
+# Runs a unit binary in an empty folder of its own; its output and status stay for judge().
 unit() {
-    local name=$1 log=$tmp/unit.log
-    (cd "$tmp" && timeout "${UNIT_TIMEOUT:-300}" "$BUILD/tests/$name" > "$log" 2>&1)
-    local rc=$? good wrong skips
+    mkdir "$tmp/unit-$1"
+    (cd "$tmp/unit-$1" && timeout "${UNIT_TIMEOUT:-300}" "$BUILD/tests/$1" > "$tmp/$1.log" 2>&1)
+    echo $? > "$tmp/$1.status"
+    rm -rf "$tmp/unit-$1"
+}
+export -f unit
+export tmp
+
+# A unit binary prints TAP: every ok and not ok counts; a binary that dies without a verdict is a failure of its own.
+judge() {
+    local name=$1 log=$tmp/$1.log rc good wrong skips
+    rc=$(cat "$tmp/$1.status")
     skips=$(grep -c '^not ok .*# SKIP' "$log") # as cmocka says it
     good=$(grep -c '^ok ' "$log")
     wrong=$(($(grep -c '^not ok ' "$log") - skips))
@@ -53,11 +62,15 @@ golden() {
     rm -rf "$dir"
 }
 
+units=()
 for u in "$root"/tests/unit/test_*.c; do
     n=$(basename "$u" .c)
     [ -z "${THREADS_ONLY:-}" ] || grep -qx "$n" "$root/tests/threads" || continue
-    case $n in *$only*) [ -f "$u" ] && [ -z "${UPDATE:-}" ] && unit "$n" ;; esac
+    case $n in *$only*) [ -f "$u" ] && [ -z "${UPDATE:-}" ] && units+=("$n") ;; esac
 done
+# As many at a time as there are cores, then in their order.
+[ ${#units[@]} -eq 0 ] || printf '%s\n' "${units[@]}" | xargs -P "${JOBS:-$(nproc)}" -I{} bash -c 'unit {}'
+for n in "${units[@]}"; do judge "$n"; done
 scripts=()
 [ -n "${UNITS_ONLY:-}" ] || scripts+=("$root"/tests/cli/*.sh)
 [ -z "${LONG:-}" ] || scripts+=("$root"/tests/long/*.sh)
