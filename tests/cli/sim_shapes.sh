@@ -1,0 +1,27 @@
+# The shapes of the published tables on the modelled machine: who is faster, what the routes help, what grows with what.
+export OPENBLAS_NUM_THREADS=1
+step() { # step time in ms of the 9B model
+    cpbench train --config 9b --device sim --machine h200x8-s0 --host-cost framework --cp 4 --tp 2 --steps 1 --log - "$@" 2> /dev/null | awk -F, 'NR == 2 { printf "%d\n", $5 / 1e6 }'
+}
+is() { awk "BEGIN { exit !($2) }" && echo "$1" || echo "NOT: $1 ($2)"; }
+c="--mode gdn.chunkwise" h="--mode gdn.headwise.per_seq" g="--mode gdn.replicated_allgather" full="--recompute full"
+s1="--microbatches 10 --tokens 29056" s3="--microbatches 3 --tokens 96928 --seqs random:21" s4="--dynamic-cp 1x2,2x21,4x7 --tokens 9696 --seqs random:1"
+c1=$(step $c $s1 $full) h1=$(step $h $s1 $full) g1=$(step $g $s1 $full)
+is "S1: chunkwise, all_gather, headwise" "$c1 < $g1 && $g1 < $h1"
+c2=$(step $c $s1) h2=$(step $h $s1)
+is "S2: chunkwise before headwise, both faster than with recompute" "$c2 < $h2 && $c2 < $c1 && $h2 < $h1"
+c3=$(step $c $s3 $full) h3=$(step $h $s3 $full)
+is "S3: chunkwise before headwise" "$c3 < $h3"
+c4=$(step $c $s4 $full) h4=$(step $h $s4 $full)
+is "S4: changing cp sizes narrow the gap" "$c4 < $h4 && $h4 / $c4 < $h1 / $c1"
+before=$(step $c $s1 $full --route naive) hbefore=$(step $h $s1 $full --boundaries per-layer)
+is "A/B: the routes help chunkwise" "$before > 1.3 * $c1"
+is "A/B: headwise stays within 2 %" "$hbefore < 1.02 * $h1 && $h1 < 1.02 * $hbefore"
+is "chunkwise is behind headwise before and ahead after" "$before > $hbefore && $c1 < $h1"
+gshort=$(step $g --microbatches 10 --tokens 14528 $full) cshort=$(step $c --microbatches 10 --tokens 14528 $full)
+is "all_gather falls behind as sequences grow" "$g1 / $c1 > $gshort / $cshort"
+weak() { # time of one layer's micro-batch, 8K tokens a rank, scans as loops of small operators
+    cpbench run --device sim --host-cost eager --dtype bf16 --hidden 2048 --kheads 16 --vheads 32 --dk 128 --dv 128 --mode $1 --cp $2 --tokens $(($2 * 8192)) --seqs $(($2 * 8192)) | awk -F, 'NR == 2 { print $13 }'
+}
+for m in gdn.state_p2p gdn.summary_allgather; do is "$m scales weakly" "$(weak $m 8) < 1.02 * $(weak $m 4)"; done
+is "gdn.ulysses does not" "$(weak gdn.ulysses 8) > 1.9 * $(weak gdn.ulysses 4)"
