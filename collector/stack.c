@@ -185,8 +185,10 @@ static void prepare_python(struct recorder *r)
 static void prepare(struct recorder *r)
 {
     pthread_mutex_lock(&lock);
-    native_prepare();
-    native_modules(define_module, &r->defs);
+    if (!native_known((uint64_t)(uintptr_t)&stack_capture)) { /* another thread may have been here */
+        native_prepare();
+        native_modules(define_module, &r->defs);
+    }
     pthread_mutex_unlock(&lock);
 }
 

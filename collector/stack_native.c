@@ -24,8 +24,13 @@ struct mapping {
     uint64_t from, last;
 };
 
-static struct mapping mappings[MODULES]; /* by address; replaced as a whole under the caller's lock */
+/* By address; replaced as a whole under the caller's lock. `version` is odd meanwhile, and other afterwards: who looked during a
+ * change notices, and takes it that nothing is known. */
+static struct {
+    _Atomic uint64_t from, last;
+} mappings[MODULES];
 static _Atomic size_t nmappings;
+static _Atomic uint32_t version;
 
 static __thread struct {
     uint64_t low, high;
@@ -48,22 +53,26 @@ static bool find_bounds(void)
     return bounds.high != 0;
 }
 
-static const struct mapping *mapping_of(uint64_t pc)
+/* The number of the mapping that holds the address; -1: none that is known. */
+static long mapping_of(uint64_t pc)
 {
-    size_t low = 0, high = atomic_load_explicit(&nmappings, memory_order_acquire);
+    uint32_t before = atomic_load_explicit(&version, memory_order_acquire);
+    size_t low = 0, n = atomic_load_explicit(&nmappings, memory_order_acquire), high = n;
     while (low < high) {
         size_t mid = (low + high) / 2;
-        if (mappings[mid].last < pc)
+        if (atomic_load_explicit(&mappings[mid].last, memory_order_acquire) < pc)
             low = mid + 1;
         else
             high = mid;
     }
-    return low < atomic_load_explicit(&nmappings, memory_order_relaxed) && mappings[low].from <= pc ? &mappings[low] : NULL;
+    bool holds = low < n && atomic_load_explicit(&mappings[low].from, memory_order_acquire) <= pc;
+    bool still = !(before & 1) && atomic_load_explicit(&version, memory_order_relaxed) == before;
+    return holds && still ? (long)low : -1;
 }
 
 bool native_known(uint64_t pc)
 {
-    return mapping_of(pc) != NULL;
+    return mapping_of(pc) >= 0;
 }
 
 /* The frame pointers may lead anywhere within the stack. */
@@ -177,6 +186,17 @@ static bool take_line(const char *line, struct mapping *m, uint64_t *bias, const
     return true;
 }
 
+static void replace(const struct mapping *found, size_t n)
+{
+    atomic_fetch_add(&version, 1);
+    for (size_t i = 0; i < n; i++) {
+        atomic_store_explicit(&mappings[i].from, found[i].from, memory_order_release);
+        atomic_store_explicit(&mappings[i].last, found[i].last, memory_order_release);
+    }
+    atomic_store_explicit(&nmappings, n, memory_order_release);
+    atomic_fetch_add(&version, 1);
+}
+
 void native_modules(module_fn *fn, void *ctx)
 {
     static struct mapping found[MODULES];
@@ -187,21 +207,19 @@ void native_modules(module_fn *fn, void *ctx)
         const char *path;
         if (!take_line(line, &found[n], &bias, &path))
             continue;
-        const struct mapping *old = mapping_of(found[n].from);
-        if (*path && (!old || old->from != found[n].from || old->last != found[n].last))
+        long old = mapping_of(found[n].from);
+        if (*path && (old < 0 || mappings[old].from != found[n].from || mappings[old].last != found[n].last))
             fn(ctx, found[n].from, found[n].last, bias, path);
         n++;
     }
     free(text);
-    atomic_store(&nmappings, 0); /* whoever looks now finds nothing, and takes the other way */
-    memcpy(mappings, found, n * sizeof *found);
-    atomic_store_explicit(&nmappings, n, memory_order_release);
+    replace(found, n);
 }
 
 bool native_same(uint64_t pc, uint64_t other)
 {
-    const struct mapping *m = mapping_of(pc);
-    return m && m == mapping_of(other);
+    long m = mapping_of(pc);
+    return m >= 0 && m == mapping_of(other);
 }
 
 void native_forget(void)
