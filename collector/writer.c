@@ -349,7 +349,9 @@ void *writer_main(void *recorder)
     char host[256] = "";
     current = &w;
     arena_exhausted = memory_ended;
+    take(&r->gate); /* a child of a fork would never see SQLite's own lock opened again */
     fds_move_up();
+    release(&r->gate);
     prctl(PR_SET_NAME, "cpscope");
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE); /* where allowed: on full cores the rings would fill up */
     gethostname(host, sizeof host - 1);
