@@ -78,6 +78,11 @@ static uint8_t *launching_rows(const struct replay *r, uint32_t file, const uint
 
 /* ---- streams ---- */
 
+static enum launched launched_kind(enum work work)
+{
+    return work == WORK_COMM ? LAUNCHED_COMM : work == WORK_COPY ? LAUNCHED_COPY : work == WORK_SET ? LAUNCHED_SET : LAUNCHED_COMPUTE;
+}
+
 /* A lane's rows, stream by stream in order of time. */
 static void lane_streams(struct replay *r, uint32_t lane, uint32_t *task_of)
 {
@@ -98,7 +103,8 @@ static void lane_streams(struct replay *r, uint32_t lane, uint32_t *task_of)
     for (size_t i = 0; i < l->n; i++) {
         uint32_t row = l->ev[i], q = queue_of[d->ev[row].stream], call = task_of[row] ? task_of[task_of[row] - 1] : 0;
         uint32_t at = r->queues[q].first + r->queues[q].n++;
-        r->tasks[at] = (struct replay_task){.row = row, .queue = q, .cause = call - 1};
+        unsigned kind = (unsigned)launched_kind(trace_work(&r->t->files[l->file], &d->ev[row]));
+        r->tasks[at] = (struct replay_task){.row = row, .queue = q, .kind = kind & (LAUNCHED_KINDS - 1), .cause = call - 1};
         task_of[row] = at + 1;
         r->linked |= call != 0;
     }

@@ -24,11 +24,14 @@
 
 enum { REPLAY_NONE = UINT32_MAX };
 
+/* Kinds of work that launch latencies differ by. */
+enum launched { LAUNCHED_COMPUTE, LAUNCHED_COMM, LAUNCHED_COPY, LAUNCHED_SET, LAUNCHED_KINDS };
+
 struct replay_task {
-    uint32_t row; /* number in its file's d.ev */
-    uint32_t queue;
-    uint32_t cause; /* work: the call that launched it; a call: the other thread's call that came before; REPLAY_NONE */
-    uint32_t tie;   /* entry of replay.ties; 0: there is nothing more to it, as with most */
+    uint32_t row;                  /* number in its file's d.ev */
+    uint32_t queue : 30, kind : 2; /* kind: of work, enum launched */
+    uint32_t cause;                /* work: the call that launched it; a call: the other thread's call that came before; REPLAY_NONE */
+    uint32_t tie;                  /* entry of replay.ties; 0: there is nothing more to it, as with most */
 };
 
 struct replay_tie {
@@ -42,9 +45,10 @@ struct replay_queue {    /* a host thread or a stream; its tasks are tasks[first
     uint32_t lane;       /* entry of trace.lanes; REPLAY_NONE: a host thread */
     uint32_t id;         /* of the thread or stream */
     uint32_t first, n;
-    int64_t usual[2];       /* thread: a call that need not wait, waking up; stream: the gap behind work, the launch latency */
-    int64_t offset;         /* what brings its times onto the common clock */
-    const struct event *ev; /* d.ev of its file */
+    int64_t usual[2];                /* thread: a call that need not wait, waking up; stream: the gap behind work */
+    int64_t latency[LAUNCHED_KINDS]; /* stream: from the launching call's start to the start of the work */
+    int64_t offset;                  /* what brings its times onto the common clock */
+    const struct event *ev;          /* d.ev of its file */
 };
 
 struct replay_group { /* a matched collective; its members are replay.member[first .. first+n-1] */

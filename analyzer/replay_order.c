@@ -39,7 +39,7 @@ static bool start_edge(const struct replay *r, uint32_t task, size_t k, struct r
         return edge(x, 2 * (task - 1) + !over, host ? 0 : q->usual[0]);
     }
     if (t->cause != REPLAY_NONE && k-- == 0)
-        return edge(x, 2 * t->cause + host, host ? 0 : q->usual[1]);
+        return edge(x, 2 * t->cause + host, host ? 0 : q->latency[t->kind]);
     return !host && listed(r, task, k, q->usual[0], x);
 }
 
@@ -153,29 +153,74 @@ static int64_t last_dep(const struct replay *r, uint32_t task)
     return last;
 }
 
-static void usual_of(const struct replay *r, struct replay_queue *q, struct sample s[2])
+static size_t stride_of(const struct replay_queue *q)
 {
-    size_t stride = q->n / SAMPLES + 1;
+    return q->n / SAMPLES + 1;
+}
+
+static void usual_waits(const struct replay *r, struct replay_queue *q, struct sample s[2])
+{
     s[0].n = s[1].n = 0;
-    for (uint32_t i = q->first; i < q->first + q->n; i += (uint32_t)stride) {
-        const struct replay_task *t = &r->tasks[i];
+    for (uint32_t i = q->first; i < q->first + q->n; i += (uint32_t)stride_of(q)) {
         int64_t dep = last_dep(r, i), start = replay_start(r, i), end = replay_end(r, i);
-        if (q->lane == REPLAY_NONE) {
-            if (replay_tie(r, i)->deps)
-                dep > start ? take(&s[1], end - dep) : take(&s[0], end - start);
-        } else if (t->cause != REPLAY_NONE) {
-            int64_t before = i > q->first ? replay_end(r, i - 1) : INT64_MIN, launch = replay_start(r, t->cause);
-            before = dep > before ? dep : before;
-            launch < before ? take(&s[0], start - before) : take(&s[1], start - launch);
-        }
+        if (replay_tie(r, i)->deps)
+            dep > start ? take(&s[1], end - dep) : take(&s[0], end - start);
     }
     q->usual[0] = median(&s[0]);
     q->usual[1] = median(&s[1]);
+}
+
+/* When the stream was free for the task; INT64_MIN: from the beginning. */
+static int64_t free_at(const struct replay *r, const struct replay_queue *q, uint32_t task)
+{
+    int64_t before = task > q->first ? replay_end(r, task - 1) : INT64_MIN, dep = last_dep(r, task);
+    return dep > before ? dep : before;
+}
+
+enum { ANY_KIND = LAUNCHED_KINDS };
+
+/* The launch latency shows where the stream was free when the work was launched; `none`: what it is where it never was. */
+static int64_t usual_latency(const struct replay *r, const struct replay_queue *q, unsigned kind, int64_t none, struct sample *s)
+{
+    s->n = 0;
+    for (uint32_t i = q->first; i < q->first + q->n; i += (uint32_t)stride_of(q)) {
+        const struct replay_task *t = &r->tasks[i];
+        if (t->cause != REPLAY_NONE && (kind == ANY_KIND || t->kind == kind) && replay_start(r, t->cause) >= free_at(r, q, i))
+            take(s, replay_start(r, i) - replay_start(r, t->cause));
+    }
+    return s->n ? median(s) : none;
+}
+
+/* The gap behind work shows where the launch came a latency or more before the stream was free. Where none did, the gap is
+ * no longer than the shortest that is seen. */
+static int64_t usual_gap(const struct replay *r, const struct replay_queue *q, struct sample *s)
+{
+    int64_t least = INT64_MAX;
+    s->n = 0;
+    for (uint32_t i = q->first; i < q->first + q->n; i += (uint32_t)stride_of(q)) {
+        const struct replay_task *t = &r->tasks[i];
+        int64_t before = free_at(r, q, i);
+        if (t->cause == REPLAY_NONE || replay_start(r, t->cause) >= before)
+            continue;
+        int64_t gap = replay_start(r, i) - before, ahead = before - replay_start(r, t->cause);
+        least = gap < least ? gap : least;
+        if (ahead >= q->latency[t->kind])
+            take(s, gap);
+    }
+    return s->n ? median(s) : least > 0 && least < INT64_MAX ? least : 0;
+}
+
+static void usual_stream(const struct replay *r, struct replay_queue *q, struct sample *s)
+{
+    int64_t any = usual_latency(r, q, ANY_KIND, 0, s);
+    for (unsigned k = 0; k < LAUNCHED_KINDS; k++)
+        q->latency[k] = usual_latency(r, q, k, any, s);
+    q->usual[0] = usual_gap(r, q, s);
 }
 
 void replay_usual(struct replay *r)
 {
     struct sample *s = arena_array(&r->arena, struct sample, 2);
     for (size_t q = 0; q < r->nqueues; q++)
-        usual_of(r, &r->queues[q], s);
+        r->queues[q].lane == REPLAY_NONE ? usual_waits(r, &r->queues[q], s) : usual_stream(r, &r->queues[q], s);
 }

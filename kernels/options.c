@@ -55,6 +55,11 @@ const struct opt run_option_rows[] = {
      "cp sizes (1, 2, 4, 8, up to --cp) that micro-batches have in turn, CxN for N of one size; a step takes the list --microbatches times",
      "C1,C2,..."},
     {OPT_TEXT, "route", AT(route), "how layout routes are derived: naive, interval, prebuilt, encoded [interval]", "KIND"},
+    {OPT_TEXT, "pack", AT(pack),
+     "how a route is applied: joined, blocks (a gather and a scatter a peer, as the baseline does it): then only the route differs from naive "
+     "[blocks "
+     "with route naive, else joined]",
+     "HOW"},
     {OPT_TEXT, "boundaries", AT(boundaries), "boundary resolution: per-layer, cached [per-layer with route naive, else cached]", "HOW"},
     {OPT_TEXT, "summary", AT(summary), "keep, checkpoint: states of the (S, M) scan kept for backward, or run again [checkpoint]", "HOW"},
     {OPT_INT, "layers", AT(layers), "layers of the stack [1]", "L"},
@@ -167,6 +172,16 @@ static bool host_cost_of(const char *text, int64_t *ns, struct err *e)
     return true;
 }
 
+/* How a route is applied; the naive one as the baseline does it, always. */
+static bool read_pack(const struct run_options *o, struct cp_shape *s, struct err *e)
+{
+    static const char *const packs[] = {"joined", "blocks", NULL};
+    int pack = o->pack ? one_of("pack", o->pack, packs, e) : s->route == ROUTE_NAIVE;
+    s->pack_blocks = pack == 1;
+    return pack == 1 || (pack == 0 && s->route != ROUTE_NAIVE) ||
+           fail(e, ERR_USAGE, "--route naive --pack %s: the naive route is applied block by block: want blocks, or another route", o->pack);
+}
+
 static bool read_words(const struct run_options *o, struct run_config *c, struct err *e)
 {
     static const char *const routes[] = {
@@ -189,7 +204,7 @@ static bool read_words(const struct run_options *o, struct run_config *c, struct
     c->shape.summary_kept = kept == 1;
     c->shape.dtype = (enum dtype)dtype;
     c->shape.metadata = (enum metadata_kind)plans;
-    return e->kind == ERR_NONE && host_cost_of(o->host_cost, &c->host_cost_ns, e);
+    return e->kind == ERR_NONE && read_pack(o, &c->shape, e) && host_cost_of(o->host_cost, &c->host_cost_ns, e);
 }
 
 /* Which ranks can move the memory of which device: those of threads all but the modelled one's. */

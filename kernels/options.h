@@ -9,7 +9,7 @@
 #include "schemas/opt.h"
 
 struct run_options {
-    const char *mode, *route, *boundaries, *summary, *recompute, *seqs, *dtype, *device, *comm, *host_cost, *metadata, *machine;
+    const char *mode, *route, *pack, *boundaries, *summary, *recompute, *seqs, *dtype, *device, *comm, *host_cost, *metadata, *machine;
     const char *attn_mode, *dynamic_cp, *padding, *causal, *kv_dtype, *kv_seqs, *reduction_order;
     double dropout;
     int64_t cp, tp, layers, microbatches, steps, warmup, repeat, tokens, hidden, kheads, vheads, dk, dv, conv, seed;

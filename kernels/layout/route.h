@@ -30,13 +30,15 @@ struct route {
     int64_t *send_index, *recv_index; /* device, int64[rows]; NULL = identity */
     int64_t *flat;                    /* device: all of the above, indices pointing into it; NULL: not encoded */
     struct device *device;            /* of the indices */
-    bool naive;                       /* applied block by block into cleared buffers, as the naive swap does */
+    bool blocks;                      /* applied block by block into cleared buffers: both indices are there */
     int refs;
 };
 
 /* The interval route of this rank's device. Cost: one dev_download of the boundaries and, where an index is needed, one
  * dev_upload: wait-ledger rows at `route_build`; no op-ledger row. In ranges thd_route and cp_layout/thd/route/DIRECTION. */
 struct route *route_build(const struct boundaries *b, struct stream *s, int cp, int rank, enum layout source, enum layout target, struct err *e);
+/* From now on applied block by block, as the naive route is: an identity gets its index, by a kernel. In range thd_route. */
+void route_use_blocks(struct route *r, struct stream *s);
 /* Makes the route a flat device tensor where it is none yet, and decodes it for one use: three wait-ledger rows of class copy
  * at `route_decode`. In range thd_route. */
 void route_use_encoded(struct route *r, struct stream *s);

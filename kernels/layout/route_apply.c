@@ -4,8 +4,8 @@
  *   backward  dx <--scatter send_index-- dsend <--all-to-all-v, swapped---- drecv <--gather recv_index-- dy
  *
  * Both indices are permutations of the local rows: the transpose of a gather is a plain scatter, nothing accumulates.
- * The naive route does the same work as the baseline does it: a gather per block and a join, scatters per block into a
- * cleared buffer.
+ * Block by block the same work is done as the baseline does it: a gather per block and a join, scatters per block into a
+ * cleared buffer. The naive route always is, the others on request (--pack blocks): then the route is all that differs.
  */
 #include "kernels/layout/route.h"
 #include "kernels/ops/pack.h"
@@ -75,7 +75,7 @@ static float *scatter_blocks(const struct step *w, float *src, const int64_t *in
     return dst;
 }
 
-/* The two ways; [r->naive]. */
+/* The two ways; [r->blocks]. */
 static const struct way {
     const float *(*gather)(const struct step *w, const float *src, const int64_t *index, const int64_t *split);
     float *(*scatter)(const struct step *w, float *src, const int64_t *index, const int64_t *split);
@@ -90,7 +90,7 @@ static float *move(const struct route *r, struct comm *c, struct stream *s, cons
                    enum layout source)
 {
     struct step w = {s, stream_device(s), r->rows, width, r->cp};
-    const struct way *way = &ways[r->naive];
+    const struct way *way = &ways[r->blocks];
     const float *send;
     float *recv = rows_alloc(&w), *y;
     DEV_RANGE(w.device, thd_range(THD_SWAP, source), -1);

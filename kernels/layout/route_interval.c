@@ -1,5 +1,6 @@
 /* route_interval.c - the interval route on a device: one copy of the boundaries down, at most one index up. */
 #include "kernels/layout/route.h"
+#include "kernels/ops/index.h"
 #include "schemas/marker.h"
 
 #include <stdlib.h>
@@ -64,4 +65,19 @@ struct route *route_build(const struct boundaries *b, struct stream *s, int cp, 
     }
     arena_free(&a);
     return r;
+}
+
+static int64_t *index_identity(const struct route *r, struct stream *s)
+{
+    int64_t *index = dev_alloc_index(r->device, (size_t)r->rows * sizeof *index);
+    index_arange(s, index, r->rows, 0);
+    return index;
+}
+
+void route_use_blocks(struct route *r, struct stream *s)
+{
+    DEV_RANGE(r->device, RANGE_THD_ROUTE, -1);
+    r->send_index = r->send_index ? r->send_index : index_identity(r, s);
+    r->recv_index = r->recv_index ? r->recv_index : index_identity(r, s);
+    r->blocks = true;
 }

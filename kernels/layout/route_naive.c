@@ -119,7 +119,7 @@ float *zigzag_contiguous_swap(struct comm *c, struct stream *s, const struct bou
     if (!layout_check_place(b->entries, w.cp, w.rank, source, e))
         return NULL;
     struct route *r = route_new(w.x.device, w.cp, w.rank, source, local_rows);
-    r->naive = true;
+    r->blocks = true;
     dev_range_push(w.x.device, RANGE_THD_ROUTE, -1);
     dev_range_push(w.x.device, thd_range(THD_ROUTE, source), -1);
     bool ok = derive_rows(&w, b, r, e);

@@ -10,6 +10,8 @@ static float *by_interval(const struct swap_ctx *ctx, enum layout source, const 
     if (!r)
         return NULL;
     if (route_check_rows(r->rows, r->rows, rows, e)) {
+        if (ctx->blocks && !r->blocks)
+            route_use_blocks(r, ctx->stream);
         if (ctx->kind == ROUTE_ENCODED)
             route_use_encoded(r, ctx->stream);
         y = route_apply(r, ctx->comm, ctx->stream, x, width);

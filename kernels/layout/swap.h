@@ -18,6 +18,7 @@ struct swap_ctx {
     /* PREBUILT: as interval; the data side calls route_prebuild() when the object is made. ENCODED: as interval, but kept as
      * one flat device tensor and decoded at every forward conversion (route_use_encoded). */
     enum route_kind kind;
+    bool blocks; /* applied block by block as the naive route always is (route_use_blocks) */
 };
 
 /* x [rows][width] in layout `source` -> the other layout: new device memory, or x itself for cp 1. *saved, when asked for

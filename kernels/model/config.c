@@ -53,6 +53,7 @@ void config_announce(const struct run_config *c, const struct config_words *word
                  {"program_version", CPSCOPE_VERSION},
                  {"mode", c->mode->name},
                  {"route", routes[s->route]},
+                 {"pack", s->pack_blocks ? "blocks" : "joined"},
                  {"boundaries", s->boundaries_cached ? "cached" : "per-layer"},
                  {"summary", s->summary_kept ? "keep" : "checkpoint"},
                  {"metadata", plans[s->metadata]},

@@ -11,7 +11,8 @@ void gdn_swaps_release(struct gdn_swaps *s)
 
 static struct swap_ctx swap_of(struct cp_rank *r)
 {
-    return (struct swap_ctx){.comm = r->comm, .stream = r->stream, .packed = &r->batch->packed, .kind = r->shape->route};
+    const struct cp_shape *s = r->shape;
+    return (struct swap_ctx){.comm = r->comm, .stream = r->stream, .packed = &r->batch->packed, .kind = s->route, .blocks = s->pack_blocks};
 }
 
 float *gdn_swap(struct cp_rank *r, struct layer_state *st, struct gdn_swaps *s, enum layout source, const float *x, int64_t width, struct err *e)

@@ -37,6 +37,7 @@ struct cp_shape {
     int64_t layers, microbatches;
     bool recompute; /* full: a layer's forward runs again before its backward */
     enum route_kind route;
+    bool pack_blocks;       /* routes are applied block by block, whatever their kind; the naive one always is */
     bool boundaries_cached; /* resolved once per micro-batch instead of once per layer */
     bool summary_kept;      /* the scan of [S | M] keeps its states for backward instead of running again */
     const struct packing *packs;

@@ -129,6 +129,7 @@ static struct run_options grid_options(const char *mode, int cp, int i)
     o.recompute = (i + cp) % 2 ? "full" : "none";
     o.dtype = i % 4 == 1 ? "bf16" : i % 4 == 2 ? "fp16" : "fp32";
     o.route = routes[i % 4];
+    o.pack = (i + cp) % 3 ? NULL : "blocks"; /* counts are the same */
     o.boundaries = boundaries[i / 4 % 3];
     o.summary = i % 2 ? "keep" : "checkpoint";
     o.seqs = i % 2 ? "random:4" : i % 4 ? "256" : "128,64,64";

@@ -84,15 +84,17 @@ static bool there_and_back(struct rank_env *x, const struct boundary_set *b, con
     return ok;
 }
 
+/* Every route, applied as it is and block by block. */
 static bool both_routes(struct rank_env *x, struct err *e)
 {
     const struct boundary_set *b = x->ctx;
     bool ok = true;
-    for (int kind = ROUTE_NAIVE; ok && kind <= ROUTE_PREBUILT; kind++) {
+    for (int way = 0; ok && way < 2 * (ROUTE_ENCODED + 1); way++) {
+        enum route_kind kind = (enum route_kind)(way / 2);
         struct boundaries *cu = boundaries_create(x->stream, b->cu, b->entries);
         struct packed_seqs p;
         packed_init(&p, cu, cu, b->cu[b->entries - 1]);
-        struct swap_ctx ctx = {x->comm, x->stream, &p, (enum route_kind)kind};
+        struct swap_ctx ctx = {x->comm, x->stream, &p, kind, .blocks = way % 2};
         ok = kind != ROUTE_PREBUILT || route_prebuild(&p, x->stream, x->cp, x->rank, e);
         ok = ok && one_way(x, b, &ctx, LAYOUT_ZIGZAG, e) && one_way(x, b, &ctx, LAYOUT_CONTIGUOUS, e) && there_and_back(x, b, &ctx, e);
         packed_close(&p);
