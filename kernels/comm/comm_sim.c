@@ -5,44 +5,51 @@
  *
  * Point to point: the two ends of a message meet, and a call ends when both of its halves have. Transfers follow the usual
  * cost of the algorithms (start, hops, bytes over the slowest link); where the ranks of a group sit follows from the
- * machine's ranks per node. Ranks are fibers: a call gives way until its peers have made it too.
+ * machine's ranks per node. Ranks are fibers, but no fiber gives way here, barriers apart: a rank's call has its turn when its
+ * stream has come to it (lane.h), one at a time, and the last of the ranks to come ends it for all.
  */
 #include "kernels/comm/backend.h"
-#include "kernels/comm/fiber.h"
 #include "kernels/comm/links.h"
+#include "kernels/device/fiber.h"
 #include "kernels/device/sim.h"
-#include "schemas/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the ranks of one call meet. A rank can be one call ahead of one that has not left yet: two are enough. */
-struct meeting {
-    int arrived, gone;
-    int64_t start; /* the latest */
-    double ns;     /* the longest transfer */
+struct task { /* a rank's call, until it ends */
+    struct group *group;
+    struct stream *stream;
+    double ns; /* the transfer; of a message: its bytes */
+    int me;    /* as all ranks here: the number in the part */
+    bool message;
+    int to, from, halves; /* -1 none; how many have not met their other end */
+    int64_t end;          /* of those that have */
+    struct task *next;
 };
-
-struct message { /* one end of a transfer that waits for the other */
-    int from, to;
-    bool sender;   /* which end waits */
-    int64_t start; /* of the call */
-    int64_t *end;  /* where the waiting call keeps the end of its half */
-    int fiber;
-};
+_Static_assert(sizeof(struct task) <= COMM_ARGS_MAX, "a task fits into the arguments of a collective");
 
 struct group {
     struct group *next;
+    const struct comm_world *world;
     const char *name;
     struct comm_part part;
     int size;
-    bool *opened;                         /* by number in the part */
-    struct meeting meetings[2], hosts[2]; /* of collectives, of barriers; by the call's number */
-    int *waiting;                         /* fibers in the current meeting */
+    bool *opened; /* by rank */
+    /* The collective that ranks are in. */
+    struct stream **arrived;
+    int narrived;
+    int64_t start; /* the latest */
+    double ns;     /* the longest transfer */
+    /* Messages, by receiver: the calls that send to it, and its own that receives, as far as they wait. */
+    struct task **senders, **receiver;
+    /* Barriers. A rank can be one ahead of one that has not left yet: two are enough. */
+    struct barrier {
+        int arrived, gone;
+        int64_t clock;
+    } barriers[2];
+    int *waiting; /* fibers in the current one */
     int nwaiting;
-    struct message *posted; /* ends that wait; few at a time */
-    size_t nposted, posted_cap;
 };
 
 struct world { /* comm_world.impl */
@@ -51,21 +58,113 @@ struct world { /* comm_world.impl */
 
 struct member { /* comm.impl */
     struct group *group;
-    int64_t calls, barriers;
+    int64_t barriers;
 };
 
-struct task {
-    struct comm *c;
-    struct stream *s;
-    struct collective x;
-    int64_t sent, received;
-};
-_Static_assert(sizeof(struct task) <= COMM_ARGS_MAX, "a task fits into the arguments of a collective");
-
-static double transfer_ns(const struct task *t)
+static int64_t later(int64_t a, int64_t b)
 {
-    const struct collective *x = &t->x;
-    struct comm_part p = t->c->part;
+    return a > b ? a : b;
+}
+
+/* ---- collectives ---- */
+
+static void end_all(struct group *g)
+{
+    int64_t end = g->start + llround(g->ns);
+    for (int i = 0; i < g->size; i++)
+        sim_comm_end(g->arrived[i], end);
+    g->narrived = 0;
+}
+
+static void collect(const struct task *t)
+{
+    struct group *g = t->group;
+    int64_t start = sim_comm_start(t->stream);
+    g->start = g->narrived ? later(g->start, start) : start;
+    g->ns = g->narrived ? fmax(g->ns, t->ns) : t->ns;
+    g->arrived[g->narrived++] = t->stream;
+    if (g->narrived == g->size)
+        end_all(g);
+}
+
+/* ---- point to point ---- */
+
+/* One half is over. */
+static void end_half(struct task *t, int64_t end)
+{
+    t->end = later(t->end, end);
+    if (--t->halves == 0)
+        sim_comm_end(t->stream, t->end);
+}
+
+static void pass(struct task *sender, struct task *receiver)
+{
+    double ns = links_message_ns(sender->group->part, sender->me, receiver->me, sender->ns);
+    int64_t end = later(sim_comm_start(sender->stream), sim_comm_start(receiver->stream)) + llround(ns);
+    end_half(sender, end);
+    end_half(receiver, end);
+}
+
+/* Where a rank's call is among those that send to `to`; the end of the list: nowhere. */
+static struct task **sender_at(struct group *g, int to, int me)
+{
+    struct task **link = &g->senders[to];
+    while (*link && (*link)->me != me)
+        link = &(*link)->next;
+    return link;
+}
+
+static void post_send(struct task *t)
+{
+    struct task *receiver = t->group->receiver[t->to];
+    if (receiver && receiver->from == t->me) {
+        t->group->receiver[t->to] = NULL;
+        pass(t, receiver);
+    } else
+        *sender_at(t->group, t->to, t->me) = t;
+}
+
+static void post_receive(struct task *t)
+{
+    struct task **link = sender_at(t->group, t->me, t->from), *sender = *link;
+    if (sender) {
+        *link = sender->next;
+        pass(sender, t);
+    } else
+        t->group->receiver[t->me] = t;
+}
+
+/* Both halves are counted before either is posted: the call may be over, and gone, when the last of them is. */
+static void send_recv(struct task *t)
+{
+    bool sends = t->to >= 0 && t->to != t->me, receives = t->from >= 0 && t->from != t->me;
+    t->end = sim_comm_start(t->stream);
+    t->halves = sends + receives;
+    if (!t->halves)
+        sim_comm_end(t->stream, t->end);
+    if (sends)
+        post_send(t);
+    if (receives)
+        post_receive(t);
+}
+
+/* ---- calls ---- */
+
+/* A world that is given up gets no ends from peers. */
+static void run(void *args)
+{
+    struct task *t = args;
+    if (comm_world_broken(t->group->world))
+        sim_comm_end(t->stream, sim_comm_start(t->stream));
+    else if (t->message)
+        send_recv(t);
+    else
+        collect(t);
+}
+
+static double transfer_ns(const struct comm *c, const struct collective *x, int64_t sent)
+{
+    struct comm_part p = c->part;
     double element = x->dtype == COMM_F64 ? 8 : x->dtype == COMM_F32 ? 4 : 1, bytes = (double)x->n * element * collective_share(x);
     if (p.size == 1)
         return 0;
@@ -75,138 +174,57 @@ static double transfer_ns(const struct task *t)
         return links_gather_ns(p, bytes);
     case COMM_ALL_REDUCE:
         return 2 * links_gather_ns(p, bytes / p.size);
+    case COMM_ALL_TO_ALL_V:
+        return links_exchange_ns(p, fmax((double)sent, (double)x->n));
     default:
-        return links_exchange_ns(p, fmax((double)t->sent, (double)t->received));
+        return links_exchange_ns(p, (double)sent);
     }
 }
 
-/* ---- meeting ---- */
-
-/* Gives way until all have come or the world is broken; false: the latter. `m` is the meeting of the group's call. */
-static bool meet(struct comm *c, struct meeting *m, int64_t start, double ns)
+static void enqueue(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x)
 {
-    struct group *g = ((struct member *)c->impl)->group;
-    m->start = m->arrived && m->start > start ? m->start : start;
-    m->ns = m->arrived && m->ns > ns ? m->ns : ns;
-    if (++m->arrived == g->size) {
+    const struct member *m = c->impl;
+    struct task t = {.group = m->group, .stream = s, .me = c->rank, .to = -1, .from = -1};
+    t.message = comm_size(c) > 1 && x->function == COMM_SEND_RECV;
+    if (t.message) {
+        t.ns = (double)x->n;
+        t.to = x->to;
+        t.from = x->from;
+    } else
+        t.ns = transfer_ns(c, x, a->bytes);
+    dev_enqueue_comm(s, a, run, &t, sizeof t);
+}
+
+/* ---- barriers ---- */
+
+/* Gives way until all have come or the world is broken; false: the latter. */
+static bool meet(struct group *g, struct barrier *b, int64_t clock)
+{
+    b->clock = b->arrived ? later(b->clock, clock) : clock;
+    if (++b->arrived == g->size) {
         for (int i = 0; i < g->nwaiting; i++)
             fiber_wake(g->waiting[i]);
         g->nwaiting = 0;
     } else {
         g->waiting[g->nwaiting++] = fiber_self();
-        while (m->arrived < g->size && !comm_world_broken(c->world))
+        while (b->arrived < g->size && !comm_world_broken(g->world))
             fiber_wait();
     }
-    return m->arrived >= g->size;
+    return b->arrived >= g->size;
 }
 
-/* The last to leave makes the meeting ready for the call after the next. */
-static void leave(struct meeting *m, int size)
-{
-    if (++m->gone == size)
-        *m = (struct meeting){0};
-}
-
-static void collect(struct task *t)
-{
-    struct member *me = t->c->impl;
-    struct meeting *m = &me->group->meetings[me->calls++ % 2];
-    int64_t start = sim_comm_start(t->s), end = start;
-    if (meet(t->c, m, start, transfer_ns(t))) {
-        end = m->start + llround(m->ns);
-        leave(m, me->group->size);
-    }
-    sim_comm_end(t->s, end);
-}
-
-/* ---- point to point ---- */
-
-static struct message *find(struct group *g, const struct message *mine)
-{
-    for (size_t i = 0; i < g->nposted; i++)
-        if (g->posted[i].from == mine->from && g->posted[i].to == mine->to && g->posted[i].sender != mine->sender)
-            return &g->posted[i];
-    return NULL;
-}
-
-/* Completes the message when its other end waits, else leaves this end for it. Messages of a pair meet in the order of
- * their calls, for the list keeps that order. */
-static void post(struct group *g, const struct message *mine, double ns)
-{
-    struct message *other = find(g, mine);
-    if (!other) {
-        ARRAY_PUSH(g->posted, g->nposted, g->posted_cap, *mine);
-        return;
-    }
-    *mine->end = *other->end = (mine->start > other->start ? mine->start : other->start) + llround(ns);
-    fiber_wake(other->fiber);
-    size_t at = (size_t)(other - g->posted);
-    memmove(other, other + 1, (--g->nposted - at) * sizeof *other);
-}
-
-/* Ends left behind by a call that was given up are nobody's any more. */
-static void withdraw(struct group *g, int fiber)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < g->nposted; i++)
-        if (g->posted[i].fiber != fiber)
-            g->posted[kept++] = g->posted[i];
-    g->nposted = kept;
-}
-
-/* One half of the call: with nobody at the other end it is over at once. */
-static void post_half(struct task *t, bool sender, int64_t *end)
-{
-    struct comm *c = t->c;
-    int64_t start = sim_comm_start(t->s);
-    int peer = sender ? t->x.to : t->x.from, me = c->rank;
-    if (peer < 0 || peer == me) {
-        *end = start;
-        return;
-    }
-    struct message m = {sender ? me : peer, sender ? peer : me, sender, start, end, fiber_self()};
-    post(((struct member *)c->impl)->group, &m, links_message_ns(c->part, me, peer, (double)t->x.n));
-}
-
-static void send_recv(struct task *t)
-{
-    int64_t start = sim_comm_start(t->s), sent = -1, got = -1;
-    post_half(t, true, &sent);
-    post_half(t, false, &got);
-    while ((sent < 0 || got < 0) && !comm_world_broken(t->c->world))
-        fiber_wait();
-    withdraw(((struct member *)t->c->impl)->group, fiber_self());
-    int64_t end = sent > got ? sent : got;
-    sim_comm_end(t->s, end > start ? end : start);
-}
-
-/* ---- calls ---- */
-
-static void run(void *args)
-{
-    struct task *t = args;
-    if (comm_size(t->c) > 1 && t->x.function == COMM_SEND_RECV)
-        send_recv(t);
-    else
-        collect(t);
-}
-
-static void enqueue(struct comm *c, struct stream *s, const struct activity *a, const struct collective *x)
-{
-    struct task t = {c, s, *x, a->bytes, x->function == COMM_ALL_TO_ALL_V ? x->n : 0};
-    dev_enqueue_comm(s, a, run, &t, sizeof t);
-}
-
-/* The hosts go on together, at the clock of the last. */
+/* The hosts go on together, at the clock of the last, who makes the barrier ready for the one after the next. */
 static void barrier(struct comm *c)
 {
     struct member *me = c->impl;
-    struct meeting *m = &me->group->hosts[me->barriers++ % 2];
+    struct group *g = me->group;
+    struct barrier *b = &g->barriers[me->barriers++ % 2];
     struct device *d = sim_device(c->part.first + c->rank * c->part.stride);
-    if (meet(c, m, sim_host_clock(d), 0)) {
-        sim_host_until(d, m->start);
-        leave(m, me->group->size);
-    }
+    if (!meet(g, b, sim_host_clock(d)))
+        return;
+    sim_host_until(d, b->clock);
+    if (++b->gone == g->size)
+        *b = (struct barrier){0};
 }
 
 /* ---- worlds and handles ---- */
@@ -225,8 +243,10 @@ static bool world_open(struct comm_world *w, struct err *e)
 static void group_free(struct group *g)
 {
     free(g->opened);
+    free(g->arrived);
+    free(g->senders);
+    free(g->receiver);
     free(g->waiting);
-    free(g->posted);
     free(g);
 }
 
@@ -241,26 +261,50 @@ static void world_close(struct comm_world *w)
     free(own);
 }
 
+/* Every call that waits ends without its peers. One that sends and receives is ended as a receiver. */
+static void group_abort(struct group *g)
+{
+    for (int i = 0; i < g->narrived; i++)
+        sim_comm_end(g->arrived[i], sim_comm_start(g->arrived[i]));
+    g->narrived = 0;
+    for (int r = 0; r < g->size; r++) {
+        for (struct task *t = g->senders[r], *next; t; t = next) {
+            next = t->next;
+            if (g->receiver[t->me] != t)
+                sim_comm_end(t->stream, t->end);
+        }
+        g->senders[r] = NULL;
+    }
+    for (int r = 0; r < g->size; r++) {
+        if (g->receiver[r])
+            sim_comm_end(g->receiver[r]->stream, g->receiver[r]->end);
+        g->receiver[r] = NULL;
+    }
+    for (int i = 0; i < g->nwaiting; i++)
+        fiber_wake(g->waiting[i]);
+    g->nwaiting = 0;
+}
+
 static void world_abort(struct comm_world *w)
 {
-    for (struct group *g = ((struct world *)w->impl)->groups; g; g = g->next) {
-        for (int i = 0; i < g->nwaiting; i++)
-            fiber_wake(g->waiting[i]);
-        g->nwaiting = 0;
-        for (size_t i = 0; i < g->nposted; i++)
-            fiber_wake(g->posted[i].fiber);
-    }
+    for (struct group *g = ((struct world *)w->impl)->groups; g; g = g->next)
+        group_abort(g);
+    sim_comm_ended();
 }
 
 static struct group *group_new(const struct comm *c)
 {
     struct group *g = calloc(1, sizeof *g);
+    size_t n = (size_t)c->part.size;
     if (!g)
         return NULL;
-    *g = (struct group){.name = c->group, .part = c->part, .size = c->part.size};
-    g->opened = calloc((size_t)g->size, sizeof *g->opened);
-    g->waiting = calloc((size_t)g->size, sizeof *g->waiting);
-    if (g->opened && g->waiting)
+    *g = (struct group){.world = c->world, .name = c->group, .part = c->part, .size = c->part.size};
+    g->opened = calloc(n, sizeof *g->opened);
+    g->arrived = calloc(n, sizeof(struct stream *));
+    g->senders = calloc(n, sizeof(struct task *));
+    g->receiver = calloc(n, sizeof(struct task *));
+    g->waiting = calloc(n, sizeof *g->waiting);
+    if (g->opened && g->arrived && g->senders && g->receiver && g->waiting)
         return g;
     group_free(g);
     return NULL;

@@ -3,11 +3,12 @@
  *   host clock    |launch|launch|....|  wait: until the stream has drained, then sync_ns  |
  *   stream clock      |--latency--| kernel: max(least, flops / rate, bytes / rate) | kernel | collective ...
  *
- * Every call moves the clocks at once, so an event's times are known when it is submitted. Index kernels and copies
- * between storage run for real, because hosts read what they compute; bulk tensors are addresses without memory.
- * A collective's end depends on its peers: its run() (comm_sim.c) gives way to the other ranks until all have come.
+ * Every call moves the host's clock at once; ends of works are kept by lane.h, for those behind a collective follow from its
+ * peers. Index kernels and copies between storage run for real, because hosts read what they compute; bulk tensors are
+ * addresses without memory. While somebody listens every collective is waited for, so that rows come in the order of calls.
  */
 #include "kernels/device/backend.h"
+#include "kernels/device/lane.h"
 #include "kernels/device/sim.h"
 #include "kernels/device/sim_cost.h"
 #include "kernels/device/simmem.h"
@@ -26,13 +27,6 @@ static struct simmem bulk; /* of all devices: an address says nothing but a size
 struct sim {      /* device.impl */
     int64_t host; /* the host's clock */
     uint64_t noise;
-};
-
-struct lane {        /* stream.impl */
-    int64_t drained; /* when all that was submitted has ended */
-    int64_t start;   /* of the collective that is being entered */
-    int64_t *ends;   /* a ring of queue_depth: when the latest works ended */
-    int64_t n, queue_depth;
 };
 
 static struct sim *own_of(const struct stream *s)
@@ -101,26 +95,17 @@ static void close_device(struct device *d)
     free(s);
 }
 
-static bool lane_open(struct stream *s, struct err *e)
+/* stream.impl is a lane. */
+static bool open_stream(struct stream *s, struct err *e)
 {
-    struct lane *l = calloc(1, sizeof *l);
-    int64_t depth = sim_machine()->queue_depth;
-    int64_t *ends = l ? calloc((size_t)depth, sizeof *ends) : NULL;
-    if (!ends) {
-        free(l);
-        return fail(e, ERR_FAIL, "sim device: out of memory");
-    }
     const struct sim *own = s->d->impl;
-    *l = (struct lane){.drained = own->host, .ends = ends, .queue_depth = depth};
-    s->impl = l;
-    return true;
+    s->impl = lane_open(sim_machine()->queue_depth, own->host);
+    return s->impl || fail(e, ERR_FAIL, "sim device: out of memory");
 }
 
-static void lane_close(struct stream *s)
+static void close_stream(struct stream *s)
 {
-    struct lane *l = s->impl;
-    free(l->ends);
-    free(l);
+    lane_close(s->impl);
 }
 
 static int64_t now(struct device *d)
@@ -132,7 +117,7 @@ static int64_t now(struct device *d)
 static void spend(struct device *d, int64_t ns)
 {
     struct sim *s = d->impl;
-    s->host += ns;
+    s->host += sim_host_ns(ns, &s->noise);
 }
 
 int64_t sim_host_clock(const struct device *d)
@@ -150,15 +135,17 @@ void sim_host_until(struct device *d, int64_t clock)
 
 int64_t sim_comm_start(const struct stream *s)
 {
-    const struct lane *l = s->impl;
-    return l->start;
+    return lane_comm_start(s->impl);
 }
 
 void sim_comm_end(struct stream *s, int64_t end)
 {
-    struct lane *l = s->impl;
-    assert(end >= l->start);
-    l->drained = end;
+    lane_comm_end(s->impl, end);
+}
+
+void sim_comm_ended(void)
+{
+    lane_move();
 }
 
 /* ---- memory ---- */
@@ -193,14 +180,6 @@ static size_t release(struct device *d, void *block)
 
 /* ---- work ---- */
 
-/* The host is at most queue_depth works ahead: then it waits for the oldest of them to end. */
-static void wait_for_room(struct sim *own, struct lane *l)
-{
-    int64_t *oldest = &l->ends[l->n % l->queue_depth];
-    if (l->n >= l->queue_depth && own->host < *oldest)
-        own->host = *oldest;
-}
-
 static int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -216,54 +195,59 @@ static void move(const struct work *w)
         memmove(w->dst, w->src, (size_t)w->bytes);
 }
 
-static int64_t do_kernel(struct stream *s, const struct work *w, int64_t start)
+/* Each does a work, which is ready at a time, and gives it to the stream's lane; false: out of memory. */
+
+static bool do_kernel(struct stream *s, const struct work *w, int64_t ready)
 {
     if (w->kernel->index)
         w->kernel->cpu(w->args);
     double ops = s->d->eager ? sim_eager_ops(w) : 0;
-    if (ops < 1)
-        return start + sim_kernel_ns(s->d, w, &own_of(s)->noise);
-    /* Small operators, one launched after the other: the host or the least time of a kernel, whichever is slower. */
-    int64_t each = s->d->host_cost + llround(sim_machine()->launch_ns), least = llround(sim_machine()->kernel_min_ns);
-    own_of(s)->host += llround(ops * (double)each);
-    return start + later(sim_kernel_ns(s->d, w, &own_of(s)->noise), llround(ops * (double)later(each, least)));
+    int64_t ns = sim_kernel_ns(s->d, w, &own_of(s)->noise);
+    if (ops >= 1) { /* small operators, one launched after the other: the host or the least time of a kernel, whichever is slower */
+        int64_t each = s->d->host_cost + llround(sim_machine()->launch_ns), least = llround(sim_machine()->kernel_min_ns);
+        own_of(s)->host += llround(ops * (double)each);
+        ns = later(ns, llround(ops * (double)later(each, least)));
+    }
+    lane_push(s->impl, ready, ns);
+    return true;
 }
 
-static int64_t do_copy(struct stream *s, const struct work *w, int64_t start)
+static bool do_copy(struct stream *s, const struct work *w, int64_t ready)
 {
     move(w);
-    return start + sim_copy_ns(w, &own_of(s)->noise);
+    lane_push(s->impl, ready, sim_copy_ns(w, &own_of(s)->noise));
+    return true;
 }
 
-static int64_t do_set(struct stream *s, const struct work *w, int64_t start)
+static bool do_set(struct stream *s, const struct work *w, int64_t ready)
 {
     if (w->bytes && !simmem_is(w->dst))
         memset(w->dst, w->value, (size_t)w->bytes);
-    return start + sim_copy_ns(w, &own_of(s)->noise);
+    lane_push(s->impl, ready, sim_copy_ns(w, &own_of(s)->noise));
+    return true;
 }
 
-static int64_t do_comm(struct stream *s, const struct work *w, int64_t start)
+/* A rank's collectives have their turns in the order of its calls, whatever streams they are in: peers match them by it. */
+static bool do_comm(struct stream *s, const struct work *w, int64_t ready)
 {
-    struct lane *l = s->impl;
-    unsigned char args[COMM_ARGS_MAX];
-    memcpy(args, w->args, w->size);
-    l->start = start;
-    w->run(args);
-    return l->drained;
+    for (struct stream *other = s->d->streams; other; other = other->next)
+        if (other != s)
+            lane_settle(other->impl);
+    return lane_push_comm(s->impl, ready, w->run, w->args, w->size);
 }
 
-static int64_t do_record(struct stream *s, const struct work *w, int64_t start)
+static bool do_record(struct stream *s, const struct work *w, int64_t ready)
 {
-    (void)start;
-    const struct lane *l = s->impl;
-    ((struct record *)w->event)->when = l->drained;
-    return l->drained;
+    (void)ready;
+    ((struct record *)w->event)->when = lane_end(s->impl);
+    lane_push(s->impl, 0, 0);
+    return true;
 }
 
-static int64_t do_wait(struct stream *s, const struct work *w, int64_t start)
+static bool do_wait(struct stream *s, const struct work *w, int64_t ready)
 {
-    (void)s;
-    return later(start, ((const struct record *)w->event)->when);
+    lane_push(s->impl, later(ready, ((const struct record *)w->event)->when), 0);
+    return true;
 }
 
 static const char *copy_name(int kind)
@@ -290,33 +274,42 @@ static struct activity describe(const struct device *d, const struct work *w)
     return a;
 }
 
-static void announce(const struct stream *s, const struct work *w, int64_t start, int64_t end)
+static void announce(const struct stream *s, const struct work *w, int64_t start)
 {
     struct activity a = describe(s->d, w);
     a.start = start;
-    a.end = end;
+    a.end = lane_end(s->impl);
     a.stream = s->number;
     a.correlation = w->correlation;
     activity_emit(&a);
 }
 
+/* What a work costs the host, which is at most the depth of the queue ahead. */
+static void pay(struct stream *s, const struct work *w)
+{
+    const struct machine *m = sim_machine();
+    sim_host_until(s->d, lane_room(s->impl));
+    spend(s->d, llround(w->kind == WORK_COPY ? m->copy_ns : m->launch_ns));
+    if (w->kind == WORK_COMM && s->d->host_cost > 0) /* a framework's collective costs its host more than an op, of which it paid one */
+        spend(s->d, later(0, llround(m->framework_comm_ns) - s->d->host_cost));
+}
+
 static bool submit(struct stream *s, const struct work *w)
 {
-    static int64_t (*const doing[])(struct stream *, const struct work *,
-                                    int64_t) = {[WORK_KERNEL] = do_kernel, [WORK_COPY] = do_copy,     [WORK_SET] = do_set,
-                                                [WORK_COMM] = do_comm,     [WORK_RECORD] = do_record, [WORK_WAIT] = do_wait};
-    const struct machine *m = sim_machine();
-    struct sim *own = s->d->impl;
-    struct lane *l = s->impl;
-    wait_for_room(own, l);
-    own->host += llround(w->kind == WORK_COPY ? m->copy_ns : m->launch_ns);
-    if (w->kind == WORK_COMM && s->d->host_cost > 0) /* a framework's collective costs its host more than an op, of which it paid one */
-        own->host += later(0, llround(m->framework_comm_ns) - s->d->host_cost);
-    int64_t start = later(l->drained, own->host + llround(m->launch_latency_ns)), end = doing[w->kind](s, w, start);
-    l->drained = end;
-    l->ends[l->n++ % l->queue_depth] = end;
-    if (w->kind != WORK_RECORD && activity_on())
-        announce(s, w, start, end);
+    static bool (*const doing[])(struct stream *, const struct work *,
+                                 int64_t) = {[WORK_KERNEL] = do_kernel, [WORK_COPY] = do_copy,     [WORK_SET] = do_set,
+                                             [WORK_COMM] = do_comm,     [WORK_RECORD] = do_record, [WORK_WAIT] = do_wait};
+    bool heard = activity_on();
+    if (heard || w->kind == WORK_RECORD)
+        lane_settle(s->impl);
+    pay(s, w);
+    int64_t ready = now(s->d) + llround(sim_machine()->launch_latency_ns), start = heard ? later(lane_end(s->impl), ready) : 0;
+    if (!doing[w->kind](s, w, ready))
+        return false;
+    if (heard)
+        lane_settle(s->impl);
+    if (heard && w->kind != WORK_RECORD)
+        announce(s, w, start);
     return true;
 }
 
@@ -324,14 +317,14 @@ static bool submit(struct stream *s, const struct work *w)
 
 static bool stream_busy(struct stream *s)
 {
-    const struct lane *l = s->impl;
-    return l->drained > now(s->d);
+    lane_settle(s->impl);
+    return lane_end(s->impl) > now(s->d);
 }
 
 static void stream_wait(struct stream *s)
 {
-    const struct lane *l = s->impl;
-    sim_host_until(s->d, l->drained);
+    lane_settle(s->impl);
+    sim_host_until(s->d, lane_end(s->impl));
     spend(s->d, llround(sim_machine()->sync_ns));
 }
 
@@ -367,8 +360,8 @@ static void event_wait(struct dev_event *ev)
 static const struct device_ops ops = {
     .open = open_device,
     .close = close_device,
-    .stream_open = lane_open,
-    .stream_close = lane_close,
+    .stream_open = open_stream,
+    .stream_close = close_stream,
     .alloc = alloc,
     .alloc_index = alloc_index,
     .release = release,

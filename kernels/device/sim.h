@@ -1,6 +1,6 @@
 /* sim.h - the sim device as its communicator sees it: the clocks of a rank, and the machine that all ranks are modelled on.
  *
- * One process models one machine. Ranks run one at a time (comm/fiber.h), so nothing here is locked.
+ * One process models one machine. Ranks run one at a time (fiber.h), so nothing here is locked.
  */
 #pragma once
 #include "kernels/device/device.h"
@@ -17,6 +17,9 @@ struct device *sim_device(int rank);
 int64_t sim_host_clock(const struct device *d);
 void sim_host_until(struct device *d, int64_t clock);
 
-/* Inside a collective (the `run` of dev_enqueue_comm): when it started on its stream, and saying when it ended. */
+/* A collective's turn in its stream (the `run` of dev_enqueue_comm, which must not give way): when it started, and saying when
+ * it ends, then or in another one's turn. Its arguments stay until then. */
 int64_t sim_comm_start(const struct stream *s);
 void sim_comm_end(struct stream *s, int64_t end);
+/* To be called after ends that were given outside of any turn: what follows from them. */
+void sim_comm_ended(void);

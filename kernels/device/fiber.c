@@ -1,5 +1,5 @@
 /* fiber.c - ucontext stacks and a queue of those that can go on. */
-#include "kernels/comm/fiber.h"
+#include "kernels/device/fiber.h"
 
 #include <assert.h>
 #include <stdlib.h>
