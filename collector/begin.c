@@ -51,7 +51,7 @@ static void fill_head(const struct recorder *r, struct ring_head *h)
 {
     ringfile_self(h);
     h->layout = RINGFILE_LAYOUT;
-    h->slot_bytes = sizeof(struct slot);
+    h->slot_bytes = sizeof(struct packed);
     h->t0 = r->t0;
     memcpy(h->realtime, r->realtime, sizeof h->realtime);
     h->kinds = r->kinds;

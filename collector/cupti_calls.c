@@ -139,7 +139,7 @@ static void emit(const struct copying *c, enum sync_class class, int64_t stream)
     a.end = c->end;
     a.name = c->api->name;
     a.correlation = c->id;
-    recorder_emit_as(recorder, &a, (struct emit_as){.tid = c->tid, .more = detail ? &more : NULL, .stack = detail ? c->stack : 0});
+    recorder_emit_as(recorder, &a, &(struct emit_as){.tid = c->tid, .more = detail ? &more : NULL, .stack = detail ? c->stack : 0});
 }
 
 /* The number of the stream that a call waits for, its first parameter; -1 not known. */

@@ -108,7 +108,7 @@ static void emit_kernel(struct records *p, const struct cupti_kernel *k, struct 
                                        .dynamic_shared = k->dynamic_shared,
                                        .graph = k->graph,
                                        .graph_node = (int64_t)k->graph_node}};
-    recorder_emit_as(p->r, a, (struct emit_as){.more = &more});
+    recorder_emit_as(p->r, a, &(struct emit_as){.more = &more});
 }
 
 static void emit_comm(struct records *p, const struct nccl_work *w, struct activity *a)
@@ -121,7 +121,7 @@ static void emit_comm(struct records *p, const struct nccl_work *w, struct activ
     a->peer = w->peer;
     a->group_size = w->ranks;
     a->bytes = w->sent;
-    recorder_emit_as(p->r, a, (struct emit_as){.more = &more});
+    recorder_emit_as(p->r, a, &(struct emit_as){.more = &more});
 }
 
 static bool kernel(struct records *p, union record *x, bool last)
@@ -154,7 +154,7 @@ static bool kernel(struct records *p, union record *x, bool last)
 static void emit_copy(struct records *p, struct activity *a, const struct ev_copy *c)
 {
     union emit_more more = {.copy = *c};
-    recorder_emit_as(p->r, a, (struct emit_as){.more = &more});
+    recorder_emit_as(p->r, a, &(struct emit_as){.more = &more});
 }
 
 static bool copy(struct records *p, union record *x, bool last)
@@ -269,7 +269,7 @@ static bool wait(struct records *p, union record *x, bool last)
     a.correlation = row.id;
     a.rank = row.rank;
     if (timed(p, s->start, s->end))
-        recorder_emit_as(p->r, &a, (struct emit_as){.more = &more});
+        recorder_emit_as(p->r, &a, &(struct emit_as){.more = &more});
     return true;
 }
 
@@ -280,7 +280,7 @@ static bool overhead(struct records *p, union record *x, bool last)
     (void)last;
     a.name = overhead_name(o->overhead);
     if (timed(p, o->start, o->end))
-        recorder_emit_as(p->r, &a, (struct emit_as){.tid = o->object_kind == CUPTI_OBJECT_THREAD ? (int32_t)o->thread : 0});
+        recorder_emit_as(p->r, &a, &(struct emit_as){.tid = o->object_kind == CUPTI_OBJECT_THREAD ? (int32_t)o->thread : 0});
     if (o->overhead == CUPTI_OVERHEAD_QUEUE_FULL)
         free(o->data);
     return true;
@@ -296,7 +296,7 @@ static bool internal_launch(struct records *p, union record *x, bool last)
     a.name = p->c->callback_name(CUPTI_DOMAIN_DRIVER, i->cbid, &name) == CUPTI_OK && name ? text_keep(name) : "Internal Launch";
     a.correlation = i->correlation;
     if (timed(p, i->start, i->end))
-        recorder_emit_as(p->r, &a, (struct emit_as){.tid = (int32_t)i->thread});
+        recorder_emit_as(p->r, &a, &(struct emit_as){.tid = (int32_t)i->thread});
     return true;
 }
 

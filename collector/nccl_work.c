@@ -126,5 +126,5 @@ void launch_host_row(void *recorder, const struct nccl_work *w)
     a.end = w->end;
     a.name = text_keep(name);
     a.bytes = w->message_bytes;
-    recorder_emit_as(r, &a, (struct emit_as){.tid = w->tid});
+    recorder_emit_as(r, &a, &(struct emit_as){.tid = w->tid});
 }

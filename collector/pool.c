@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LEAST = 1 << 20, GROUP = 16 };
+enum { LEAST = 1 << 20, GROUP = 16, AHEAD = 128 };
 
 static bool reserve(struct pool *p, size_t bytes)
 {
@@ -26,13 +26,22 @@ static bool reserve(struct pool *p, size_t bytes)
     return true;
 }
 
-/* Disk space for bytes from .. to of the file. A signal would come of a limit of its size, and of a full disk at a later write. */
+/* Zeros in bytes from .. to of the file. A signal would come of a limit of its size, and of a full disk at a later write into
+ * the map. They are written, not only promised: to touch a page that is in memory costs a quarter of touching one that is not. */
 static int allocate(int fd, off_t from, off_t to)
 {
+    static const char zeros[CHUNK_BYTES];
     struct rlimit l;
     if (getrlimit(RLIMIT_FSIZE, &l) == 0 && l.rlim_cur != RLIM_INFINITY && (rlim_t)to > l.rlim_cur)
         return EFBIG;
-    return posix_fallocate(fd, from, to - from);
+    while (from < to) {
+        size_t n = to - from < CHUNK_BYTES ? (size_t)(to - from) : CHUNK_BYTES;
+        ssize_t wrote = pwrite(fd, zeros, n, from);
+        if (wrote < 0 && errno != EINTR)
+            return errno;
+        from += wrote > 0 ? wrote : 0;
+    }
+    return 0;
 }
 
 /* Puts the file under bytes from .. to of the pool. */
@@ -113,20 +122,32 @@ static struct chunk *chunk_at(struct pool *p, uint32_t number)
     return (struct chunk *)((char *)p->base + ((size_t)number + 1) * CHUNK_BYTES);
 }
 
+static void grow_beyond(struct pool *p, uint32_t n)
+{
+    int saved = errno;
+    pthread_mutex_lock(&p->lock);
+    if (n >= atomic_load(&p->backed))
+        grow(p);
+    pthread_mutex_unlock(&p->lock);
+    errno = saved;
+}
+
+void pool_ahead(struct pool *p)
+{
+    uint32_t used = atomic_load_explicit(&p->fresh, memory_order_relaxed), want = used + (used < AHEAD ? used : AHEAD), backed;
+    want = want < p->limit ? want : (uint32_t)p->limit;
+    while ((backed = atomic_load_explicit(&p->backed, memory_order_relaxed)) < want)
+        grow_beyond(p, backed);
+}
+
 static struct chunk *take_fresh(struct pool *p)
 {
     uint32_t n = atomic_load_explicit(&p->fresh, memory_order_relaxed);
     do {
         if (n >= p->limit)
             return NULL;
-        if (n >= atomic_load_explicit(&p->backed, memory_order_acquire)) {
-            int saved = errno;
-            pthread_mutex_lock(&p->lock);
-            if (n >= atomic_load(&p->backed))
-                grow(p);
-            pthread_mutex_unlock(&p->lock);
-            errno = saved;
-        }
+        if (n >= atomic_load_explicit(&p->backed, memory_order_acquire))
+            grow_beyond(p, n);
     } while (!atomic_compare_exchange_weak_explicit(&p->fresh, &n, n + 1, memory_order_relaxed, memory_order_relaxed));
     struct chunk *c = chunk_at(p, n);
     c->number = n;

@@ -3,7 +3,7 @@
  *   base | head | chunk 0 | chunk 1 | ... | chunk limit-1 |      memory is touched in this order, up to `fresh`
  *                  ^-- free list: head = (tag << 32 | number + 1), last in first out, so that a reused chunk is warm
  *
- * The memory is that of a file (ringfile.h), which grows by GROUP chunks when they are first needed; each growth opens the
+ * The memory is that of a file (ringfile.h), which grows by GROUP chunks before they are first needed; each growth opens the
  * file anew, for the program may have closed our descriptor. Where the file cannot grow, what follows is plain memory.
  */
 #pragma once
@@ -33,5 +33,7 @@ bool pool_open(struct pool *p, size_t bytes, const char *path);
 void pool_close(struct pool *p); /* the file stays */
 /* An empty chunk of a ring, which has `base` bytes before it. NULL: the cap is reached. */
 struct chunk *pool_take(struct pool *p, uint32_t ring, int64_t base);
+/* Lets the file grow before it has to: for the writer, so that who takes a chunk need not. */
+void pool_ahead(struct pool *p);
 void pool_give(struct pool *p, struct chunk *c);
 size_t pool_peak(const struct pool *p); /* bytes that were in use at most, to the chunk */

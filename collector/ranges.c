@@ -47,7 +47,7 @@ static void emit(struct stack *s, const struct open_range *o, int64_t end, int32
     a.end = end;
     a.name = o->name;
     a.group = o->domain;
-    recorder_emit_as(s->r, &a, (struct emit_as){.tid = tid, .flavour = RANGE_PUSH_POP});
+    recorder_emit_as(s->r, &a, &(struct emit_as){.tid = tid, .flavour = RANGE_PUSH_POP});
     recorder_closed(s->r, o->name, end);
 }
 
@@ -162,15 +162,16 @@ int ranges_pop(struct recorder *r, const void *owner)
     struct stack *s = mine ? mine : new_stack(r);
     if (!enter(s))
         return -1;
-    struct open_range *found = innermost(s, owner), o = {.depth = -1};
+    struct open_range *found = innermost(s, owner);
+    int depth = found ? found->depth : -1;
     if (found) {
-        o = *found;
-        memmove(found, found + 1, (size_t)(s->v + --s->n - found) * sizeof *found);
-        emit(s, &o, clock_now(), 0);
+        emit(s, found, clock_now(), 0);
+        if (found < s->v + --s->n)
+            memmove(found, found + 1, (size_t)(s->v + s->n - found) * sizeof *found);
     } else
         atomic_fetch_add(&unbalanced, 1);
     leave(s);
-    return o.depth;
+    return depth;
 }
 
 const char *ranges_innermost(void)

@@ -178,7 +178,7 @@ void recorder_leave(void)
     mine.busy = false;
 }
 
-void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_as as)
+void recorder_emit_as(struct recorder *r, const struct activity *a, const struct emit_as *as)
 {
     if (a->what == ACT_META) {
         if (atomic_load_explicit(&r->generation, memory_order_relaxed) != RINGS_CLOSED)
@@ -187,7 +187,7 @@ void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_
     }
     if (a->what == ACT_EVENT && !(r->kinds >> a->kind & 1))
         return;
-    if (r->control.active && !control_wants(&r->control, a, as.more))
+    if (r->control.active && !control_wants(&r->control, a, as->more))
         return;
     struct ring *g = recorder_enter(r);
     if (g) {
@@ -199,7 +199,7 @@ void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_
 void recorder_emit(struct recorder *r, const struct activity *a)
 {
     bool mark = a->kind == EV_RANGE && a->text;
-    recorder_emit_as(r, a, (struct emit_as){.flavour = mark ? RANGE_MARK : RANGE_PUSH_POP});
+    recorder_emit_as(r, a, &(struct emit_as){.flavour = mark ? RANGE_MARK : RANGE_PUSH_POP});
 }
 
 static void set_fact(struct recorder *r, const char *key, const char *value)

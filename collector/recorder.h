@@ -46,14 +46,8 @@ struct recorder *recorder_open(const struct recorder_config *c);
  * interrupted another one is dropped and counted. */
 void recorder_emit(struct recorder *r, const struct activity *a);
 
-/* A report about another thread, a range of another flavour (enum range_flavour), or one with more to say. */
-struct emit_as {
-    int32_t tid; /* 0: the calling thread */
-    int32_t flavour;
-    const union emit_more *more; /* copied; NULL: nothing more */
-    uint32_t stack;              /* of a host wait: from stack_capture() (stack.h); 0: none */
-};
-void recorder_emit_as(struct recorder *r, const struct activity *a, struct emit_as as);
+/* The same with what only our own sources know. */
+void recorder_emit_as(struct recorder *r, const struct activity *a, const struct emit_as *as);
 
 /* A range has been opened or closed, whose name is kept text (text.h). Only --range and --steps look at it; what is emitted
  * when it ends is another matter. */

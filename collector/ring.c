@@ -62,93 +62,61 @@ static void define(struct ring *r, const struct activity *a, const union emit_mo
     *known = all;
 }
 
-static void fill(struct slot *s, const struct activity *a, struct emit_as as, int32_t tid)
-{
-    *s = (struct slot){.start = a->start,
-                       .end = a->end,
-                       .correlation = a->correlation,
-                       .bytes = a->bytes,
-                       .sequence = a->sequence,
-                       .name = a->name,
-                       .text = a->text,
-                       .group = a->group,
-                       .function = a->function,
-                       .site = a->site,
-                       .rank = a->rank,
-                       .device = a->device,
-                       .stream = a->stream,
-                       .peer = a->peer,
-                       .group_size = a->group_size,
-                       .tid = as.tid ? as.tid : tid,
-                       .stack = as.stack,
-                       .what = a->what,
-                       .kind = a->kind,
-                       .sync_class = a->sync_class,
-                       .copy_kind = a->copy_kind,
-                       .flavour = (uint8_t)as.flavour,
-                       .did_block = a->did_block,
-                       .transient = a->transient,
-                       .more = as.more != NULL,
-                       .extra = as.more ? sizeof *as.more : 0};
-    if (as.more)
-        memcpy(s + 1, as.more, sizeof *as.more);
-}
-
-/* Moves name and text of a transient event to `to`, which has room for both. */
-static void copy_strings(struct slot *s, char *to, size_t name, size_t text)
-{
-    s->name = s->name ? memcpy(to, s->name, name) : NULL;
-    s->text = s->text ? memcpy(to + name, s->text, text) : NULL;
-}
-
 /* Room for `need` bytes at the end of the ring; NULL: the cap is reached. */
-static struct slot *room_for(struct ring *r, struct pool *p, size_t need)
+static char *room_for(struct ring *r, struct pool *p, size_t need)
 {
     bool room = r->write && r->at + need <= CHUNK_ROOM;
-    return room || new_chunk(r, p) ? (struct slot *)(r->write->data + r->at) : NULL;
+    return room || new_chunk(r, p) ? r->write->data + r->at : NULL;
 }
 
-static void publish(struct ring *r, size_t need)
+static void publish(struct ring *r, size_t bytes)
 {
-    r->at += (uint32_t)need;
+    r->at += (uint32_t)bytes;
     atomic_store_explicit(&r->write->used, r->at, memory_order_release);
 }
 
-/* An event with strings of its own: they stand behind it, or on the heap. */
-static bool put_transient(struct ring *r, struct pool *p, const struct activity *a, struct emit_as as)
+static size_t length(const char *s)
 {
-    size_t more = as.more ? sizeof *as.more : 0;
-    size_t name = a->name ? strlen(a->name) + 1 : 0, text = a->text ? strlen(a->text) + 1 : 0;
-    size_t extra = (name + text + 7) / 8 * 8;
-    bool large = extra > STRINGS_IN_CHUNK;
-    extra = large ? 0 : extra;
-    char *heap = large ? malloc(name + text) : NULL;
-    struct slot *s = large && !heap ? NULL : room_for(r, p, sizeof *s + more + extra);
-    if (!s) {
+    return s ? strlen(s) + 1 : 0;
+}
+
+/* Both texts of an event in one piece; NULL: no memory. */
+static char *copy_texts(const struct activity *a, size_t name, size_t text)
+{
+    char *to = malloc(name + text);
+    if (to && name)
+        memcpy(to, a->name, name);
+    if (to && text)
+        memcpy(to + name, a->text, text);
+    return to;
+}
+
+/* An event with strings of its own: they stand behind it, or on the heap. */
+static bool put_transient(struct ring *r, struct pool *p, const struct activity *a, const struct emit_as *as)
+{
+    size_t name = length(a->name), text = length(a->text);
+    bool large = name + text > STRINGS_IN_CHUNK;
+    char *heap = large ? copy_texts(a, name, text) : NULL;
+    char *to = large && !heap ? NULL : room_for(r, p, PACKED_MOST + (large ? 0 : name + text));
+    if (!to) {
         free(heap);
         return false;
     }
-    fill(s, a, as, r->tid);
-    copy_strings(s, heap ? heap : (char *)(s + 1) + more, name, text);
-    s->heap = large;
-    s->extra += (uint32_t)extra;
-    publish(r, sizeof *s + s->extra);
+    publish(r, packed_put(to, a, as, as->tid ? as->tid : r->tid, heap));
     return true;
 }
 
-static bool put_static(struct ring *r, struct pool *p, const struct activity *a, struct emit_as as)
+static bool put_static(struct ring *r, struct pool *p, const struct activity *a, const struct emit_as *as)
 {
-    struct slot *s = room_for(r, p, sizeof *s + (as.more ? sizeof *as.more : 0));
-    if (!s)
-        return false;
-    fill(s, a, as, r->tid);
-    publish(r, sizeof *s + s->extra);
-    return true;
+    char *to = room_for(r, p, PACKED_MOST);
+    if (to)
+        publish(r, packed_put(to, a, as, as->tid ? as->tid : r->tid, NULL));
+    return to != NULL;
 }
 
-bool ring_put(struct ring *r, struct pool *p, const struct activity *a, struct emit_as as)
+bool ring_put(struct ring *r, struct pool *p, const struct activity *a, const struct emit_as *as)
 {
-    define(r, a, as.more);
+    define(r, a, as->more);
     bool ok = a->transient ? put_transient(r, p, a, as) : put_static(r, p, a, as);
     if (!ok)
         count_lost(r, p);
@@ -163,9 +131,8 @@ const struct slot *ring_next(struct ring *r)
         struct chunk *next = atomic_load_explicit(&r->read->next, memory_order_acquire);
         uint32_t used = atomic_load_explicit(&r->read->used, memory_order_acquire);
         if (r->read_at < used) {
-            const struct slot *s = (const struct slot *)(r->read->data + r->read_at);
-            r->read_at += (uint32_t)sizeof *s + s->extra;
-            return s;
+            r->read_at += (uint32_t)packed_get(r->read->data + r->read_at, used - r->read_at, &r->slot);
+            return &r->slot;
         }
         if (!next)
             return NULL;

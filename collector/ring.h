@@ -5,6 +5,7 @@
 #pragma once
 #include "collector/defs.h"
 #include "collector/recorder.h"
+#include "schemas/packed.h"
 
 /* FREE -> LIVE by a thread's first event, -> DONE when the thread ends, -> FREE when the writer has read all of it. The next
  * thread goes on where the last one stopped. */
@@ -31,15 +32,16 @@ struct ring {
     /* of the writer */
     struct chunk *read, *oldest;
     uint32_t read_at;
-    uint32_t thread; /* id of its thread in the trace; 0 not yet */
+    struct slot slot; /* the event that was read last */
+    uint32_t thread;  /* id of its thread in the trace; 0 not yet */
     int64_t lost_seen;
     int64_t marked; /* ring_position() as the trace file knows it */
 };
 
 /* Copies the event in; false: dropped, and counted in r->lost. Of the thread that owns the ring. */
-bool ring_put(struct ring *r, struct pool *p, const struct activity *a, struct emit_as as);
+bool ring_put(struct ring *r, struct pool *p, const struct activity *a, const struct emit_as *as);
 
-/* The next event, NULL when there is none; it stays valid until ring_release(). Of the writer. */
+/* The next event, NULL when there is none; it stays until the next call, its texts until ring_release(). Of the writer. */
 const struct slot *ring_next(struct ring *r);
 
 /* How many bytes of the ring were read. */

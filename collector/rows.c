@@ -69,7 +69,7 @@ static void emit_comm(struct recorder *r, const struct comm *c)
     a.what = ACT_EVENT;
     a.kind = EV_COMM;
     a.correlation = c->row ? (int64_t)c->row : -1;
-    recorder_emit_as(r, &a, (struct emit_as){.more = &more});
+    recorder_emit_as(r, &a, &(struct emit_as){.more = &more});
 }
 
 /* In the thread of its call. */

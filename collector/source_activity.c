@@ -13,7 +13,7 @@ static void emit_modelled(struct recorder *r, const struct activity *a)
     struct activity here = *a;
     here.start += recorder_epoch(r);
     here.end += recorder_epoch(r);
-    recorder_emit_as(r, &here, (struct emit_as){.tid = a->thread, .flavour = a->kind == EV_RANGE && a->text ? RANGE_MARK : RANGE_PUSH_POP});
+    recorder_emit_as(r, &here, &(struct emit_as){.tid = a->thread, .flavour = a->kind == EV_RANGE && a->text ? RANGE_MARK : RANGE_PUSH_POP});
 }
 
 /* A device that reports a wait of the host does so in the thread that waited. */
@@ -27,7 +27,7 @@ static void emit_call(struct recorder *r, const struct activity *a)
 {
     struct activity here = *a;
     rows_end(r, &here);
-    recorder_emit_as(r, &here, (struct emit_as){.stack = wants_stack(a) ? stack_capture(r) : 0});
+    recorder_emit_as(r, &here, &(struct emit_as){.stack = wants_stack(a) ? stack_capture(r) : 0});
 }
 
 static void on_activity(void *recorder, const struct activity *a)

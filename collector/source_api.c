@@ -36,7 +36,7 @@ static void mark(const char *text)
     a.text = a.name = text;
     a.transient = true;
     if (r && text)
-        recorder_emit_as(r, &a, (struct emit_as){.flavour = RANGE_MARK});
+        recorder_emit_as(r, &a, &(struct emit_as){.flavour = RANGE_MARK});
 }
 
 static void step(int64_t n)

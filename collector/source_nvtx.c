@@ -90,7 +90,7 @@ static int pop(const struct domain *d)
     return r && !d->skipped ? ranges_pop(r, d) : NVTX_NO_PUSH_POP_TRACKING;
 }
 
-static void emit(const struct domain *d, const char *name, int64_t start, int64_t end, struct emit_as as)
+static void emit(const struct domain *d, const char *name, int64_t start, int64_t end, const struct emit_as *as)
 {
     struct recorder *r = recording();
     struct activity a = ACTIVITY_NONE;
@@ -107,7 +107,7 @@ static void emit(const struct domain *d, const char *name, int64_t start, int64_
 static void mark(const struct domain *d, const char *name)
 {
     int64_t now = clock_now();
-    emit(d, name, now, now, (struct emit_as){.flavour = RANGE_MARK});
+    emit(d, name, now, now, &(struct emit_as){.flavour = RANGE_MARK});
 }
 
 /* A free place; NULL when there is no memory. With the lock held. */
@@ -159,7 +159,7 @@ static void range_end(nvtxRangeId_t id)
     }
     pthread_mutex_unlock(&lock);
     if (s.open) {
-        emit(s.domain, s.name, s.start, now, (struct emit_as){.tid = s.tid, .flavour = RANGE_START_END});
+        emit(s.domain, s.name, s.start, now, &(struct emit_as){.tid = s.tid, .flavour = RANGE_START_END});
         recorder_closed(recording(), s.name, now);
     }
 }
@@ -347,7 +347,7 @@ static void stop(struct recorder *r)
             struct started *s = &starteds[i];
             s->open = false;
             n++;
-            emit(s->domain, s->name, s->start, now, (struct emit_as){.tid = s->tid, .flavour = RANGE_START_END});
+            emit(s->domain, s->name, s->start, now, &(struct emit_as){.tid = s->tid, .flavour = RANGE_START_END});
         }
     pthread_mutex_unlock(&lock);
     char text[120];

@@ -207,6 +207,7 @@ static size_t drain_ring(struct writer *w, struct ring *g)
         return 0;
     size_t n = 0;
     const struct slot *s = NULL;
+    pool_ahead(&w->r->pool);
     for (; n < TURN && (s = ring_next(g)); n++) {
         if (!g->thread)
             g->thread = thread_of(w, g);

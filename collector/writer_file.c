@@ -90,7 +90,7 @@ static int64_t time_emits(struct ring *g, struct pool *p, int n)
     for (int i = 0; i < n; i++) {
         a.start = clock_now();
         a.end = clock_now();
-        ring_put(g, p, &a, (struct emit_as){0});
+        ring_put(g, p, &a, &(struct emit_as){0});
     }
     return clock_now() - began;
 }

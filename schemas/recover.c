@@ -178,42 +178,22 @@ static const struct site *site_at(struct merge *m, const struct site *address)
     return k.site;
 }
 
-/* A text behind a slot; *at goes behind it. */
-static const char *text_behind(const char **at, const char *end, const char *was)
+/* What the addresses of a dead process stood for. Texts behind the event are what they are. */
+static void revive(struct merge *m, struct slot *s)
 {
-    const char *s = *at, *stop = was ? memchr(s, '\0', (size_t)(end - s)) : NULL;
-    *at = stop ? stop + 1 : s;
-    return stop ? s : NULL;
-}
-
-struct revived {
-    struct slot s;
-    union emit_more more;
-};
-
-static void revive(struct merge *m, const struct slot *in, struct revived *out)
-{
-    const char *at = (const char *)(in + 1), *end = at + in->extra;
-    out->s = *in;
-    if (in->more) {
-        memcpy(&out->more, at, sizeof out->more);
-        at += sizeof out->more;
+    static const char lost[] = "(a text of more than 32 KB, lost with its process)";
+    if (s->more && s->kind == EV_COMM)
+        s->beyond.comm.dtype = text_at(m, s->beyond.comm.dtype);
+    if (s->heap)
+        s->name = s->text = lost;
+    else if (!s->transient) {
+        s->name = text_at(m, s->name);
+        s->text = text_at(m, s->text);
     }
-    if (in->more && in->kind == EV_COMM)
-        out->more.comm.dtype = text_at(m, out->more.comm.dtype);
-    if (in->heap)
-        out->s.name = out->s.text = "(a text of more than 32 KB, lost with its process)";
-    else if (in->transient) {
-        out->s.name = text_behind(&at, end, in->name);
-        out->s.text = text_behind(&at, end, in->text);
-    } else {
-        out->s.name = text_at(m, in->name);
-        out->s.text = text_at(m, in->text);
-    }
-    out->s.heap = false;
-    out->s.group = text_at(m, in->group);
-    out->s.function = text_at(m, in->function);
-    out->s.site = site_at(m, in->site);
+    s->heap = false;
+    s->group = text_at(m, s->group);
+    s->function = text_at(m, s->function);
+    s->site = site_at(m, s->site);
 }
 
 /* Differences of any two times of a trace must fit. */
@@ -222,18 +202,9 @@ static bool is_time(const struct merge *m, int64_t t)
     return t > m->d.t0 - (INT64_C(1) << 60) && t < m->d.t0 + (INT64_C(1) << 60);
 }
 
-/* A byte of a damaged file is not a bool before it is known to be one. */
-static bool is_bool(const void *at)
+static bool has_times(const struct merge *m, const struct slot *s)
 {
-    return *(const unsigned char *)at <= 1;
-}
-
-static bool slot_whole(const struct merge *m, const struct slot *s, size_t room)
-{
-    if (room < sizeof *s || !is_bool(&s->transient) || !is_bool(&s->heap) || !is_bool(&s->more))
-        return false;
-    bool times = is_time(m, s->start) && (s->what != ACT_EVENT || is_time(m, s->end));
-    return times && s->extra % 8 == 0 && s->extra <= room - sizeof *s && (!s->more || s->extra >= sizeof(union emit_more));
+    return is_time(m, s->start) && (s->what != ACT_EVENT || is_time(m, s->end));
 }
 
 static uint32_t thread_of(struct merge *m, int32_t tid)
@@ -259,17 +230,17 @@ static int64_t mark_of(const struct merge *m, uint32_t ring)
 /* The events of one chunk from byte `read` of its ring on; *read is where they end. */
 static bool merge_chunk(struct merge *m, const struct chunk *c, int64_t *read, struct err *e)
 {
-    struct revived r;
+    struct slot s;
     bool ok = true;
     for (uint32_t at = *read > c->base ? (uint32_t)(*read - c->base) : 0; at < c->used && ok;) {
-        const struct slot *s = (const struct slot *)(c->data + at);
-        if (at % 8 || !slot_whole(m, s, c->used - at)) {
+        size_t bytes = at % 8 ? 0 : packed_get(c->data + at, c->used - at, &s);
+        if (!bytes || !has_times(m, &s)) {
             m->gap = true;
             return true;
         }
-        revive(m, s, &r);
-        feed_slot(&m->feed, &r.s, thread_of(m, s->tid));
-        at += (uint32_t)sizeof *s + s->extra;
+        revive(m, &s);
+        feed_slot(&m->feed, &s, thread_of(m, s.tid));
+        at += (uint32_t)bytes;
         *read = c->base + at;
         if (m->d.n >= BATCH)
             ok = append(m, (struct ring_mark){c->ring, *read}, e);
@@ -360,7 +331,7 @@ static bool merge_into(struct merge *m, const char *path, bool *done, struct err
 static bool merge_mapped(const struct ring_head *h, size_t size, const char *path, bool *done, struct err *e)
 {
     struct merge m = {.head = h};
-    if (h->layout != RINGFILE_LAYOUT || h->slot_bytes != sizeof(struct slot))
+    if (h->layout != RINGFILE_LAYOUT || h->slot_bytes != sizeof(struct packed))
         return fail(e, ERR_FAIL, "%s" RINGFILE_SUFFIX ": of cpscope %.23s, which must finish it", path, h->release);
     tracedata_init(&m.d);
     find_chunks(&m, size);

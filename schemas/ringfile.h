@@ -11,11 +11,11 @@
  * Numbers are those of the machine; the file never leaves it but by a copy to another one of its kind.
  */
 #pragma once
-#include "schemas/slot.h"
+#include "schemas/packed.h"
 
 #include <stdatomic.h>
 
-enum { CHUNK_BYTES = 1 << 16, RINGFILE_LAYOUT = 1, RING_FREE_CHUNK = 0, RING_DEFINITIONS = 1, RING_FIRST = 2 };
+enum { CHUNK_BYTES = 1 << 16, RINGFILE_LAYOUT = 2, RING_FREE_CHUNK = 0, RING_DEFINITIONS = 1, RING_FIRST = 2 };
 
 enum { STACK_DEEPEST = 192, STACKS_MAX = 1 << 20 }; /* frames of a stack; stacks */
 

@@ -1,4 +1,4 @@
-/* slot.h - an event as it waits in a ring, between the thread that had it and the trace file. */
+/* slot.h - an event between the thread that had it and the trace file; how it stands in a ring: packed.h. */
 #pragma once
 #include "schemas/activity.h"
 #include "schemas/tracedata.h"
@@ -14,7 +14,14 @@ union emit_more {
     } comm;                    /* EV_COMM */
 };
 
-/* Right behind it stands a union emit_more when it has one, then name and text of a transient one. */
+/* A report about another thread, a range of another flavour (enum range_flavour), or one with more to say. */
+struct emit_as {
+    int32_t tid; /* 0: the calling thread */
+    int32_t flavour;
+    const union emit_more *more; /* copied; NULL: nothing more */
+    uint32_t stack;              /* of a host wait: from stack_capture() (collector/stack.h); 0: none */
+};
+
 struct slot {
     int64_t start, end, correlation, bytes, sequence;
     const char *name, *text, *group, *function;
@@ -25,12 +32,12 @@ struct slot {
     uint8_t what, kind, sync_class, copy_kind, flavour;
     int8_t did_block;
     bool transient;
-    bool heap;      /* name and text are one malloc'ed piece, at `name`: too long for a chunk */
-    bool more;      /* a union emit_more follows */
-    uint32_t extra; /* bytes behind it, a multiple of 8 */
+    bool heap; /* name and text are one malloc'ed piece, at the first of them: too long for a chunk */
+    bool more; /* `beyond` says something */
+    union emit_more beyond;
 };
 
 static inline const union emit_more *slot_more(const struct slot *s)
 {
-    return s->more ? (const union emit_more *)(s + 1) : NULL;
+    return s->more ? &s->beyond : NULL;
 }

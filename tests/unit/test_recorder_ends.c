@@ -106,7 +106,7 @@ static void emit_numbered(struct recorder *r, int worker, int64_t i)
         a.name = a.function = names[i % 9 / 3];
         a.group = worker % 2 ? "cp" : "grad";
         a.sequence = i;
-        recorder_emit_as(r, &a, (struct emit_as){.more = &more});
+        recorder_emit_as(r, &a, &(struct emit_as){.more = &more});
         return;
     }
     snprintf(name, sizeof name, "name %d", (int)(i % 50));

@@ -19,7 +19,7 @@ __attribute__((noinline)) static uint32_t report(struct recorder *r, int64_t i)
     a.name = "deviceStreamSynchronize";
     a.sync_class = SYNC_STREAM;
     uint32_t number = stack_capture(r);
-    recorder_emit_as(r, &a, (struct emit_as){.stack = number});
+    recorder_emit_as(r, &a, &(struct emit_as){.stack = number});
     return number;
 }
 
