@@ -161,15 +161,9 @@ static bool is_part(const char *path)
 /* What asks for more than the results that parts hold, in the words of a message; NULL: nothing. */
 static const char *needs_rows(const struct table_desc *d, const void *args, const char *more, struct arena *a)
 {
-    const char *text;
     if (d->whole && d->whole(args))
         return d->name;
-    for (const struct opt *k = d->opts; !more && args && k && k->type; k++) {
-        size_t size = k->type == OPT_FLAG ? sizeof(bool) : sizeof text;
-        text = NULL;
-        memcpy(&text, (const char *)args + k->offset, size);
-        more = text ? k->name : more;
-    }
+    more = more ? more : table_option(d, args);
     return more ? arena_printf(a, "--%s", more) : NULL;
 }
 

@@ -1,5 +1,6 @@
 /* table.c - building a result table: its rows from its own file, the notes that every table carries from here. */
 #include "analyzer/reduce.h"
+#include "schemas/tracefile.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -101,6 +102,23 @@ bool table_build(const struct table_desc *d, const struct trace *t, const void *
         table_sort_by(out, d->order);
     table_notes(t, out);
     return true;
+}
+
+const char *table_option(const struct table_desc *d, const void *args)
+{
+    for (const struct opt *k = d->opts; args && k && k->type; k++) {
+        const char *text = NULL;
+        memcpy(&text, (const char *)args + k->offset, k->type == OPT_FLAG ? sizeof(bool) : sizeof text);
+        if (text)
+            return k->name;
+    }
+    return NULL;
+}
+
+unsigned table_spares(const struct table_desc *d, const struct trace_opts *o, const void *args)
+{
+    bool all = o->range || o->step || o->from != INT64_MIN || o->to != INT64_MAX || table_option(d, args);
+    return d->spares & ~(o->range ? SIDE_RANGE : 0u) & ~(all ? (unsigned)ROWS_ANY : 0u);
 }
 
 void table_note_files(const struct trace *t, struct table *out)

@@ -126,7 +126,7 @@ const struct table_desc table_comm = {
             {0},
         },
     .worst = "wait_ns",
-    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE | ROWS_ANY,
     .fill = fill,
     .joins = true,
     .finish = finish,

@@ -194,7 +194,7 @@ const struct table_desc table_kernels = {
     .worst = "total_ns",
     .opts = opts,
     .args_size = sizeof(struct kernels_args),
-    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COMM | SIDE_COPY,
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COMM | SIDE_COPY | ROWS_ANY,
     .fill = fill,
     .order = in_order,
 };

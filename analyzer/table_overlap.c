@@ -205,7 +205,7 @@ const struct table_desc table_overlap = {
     .worst = "exposed_comm_ns",
     .opts = opts,
     .args_size = sizeof(struct overlap_args),
-    .spares = SIDE_SYNC | SIDE_RANGE, /* the collectives' functions are asked for by --of and --with */
+    .spares = SIDE_SYNC | SIDE_RANGE | ROWS_ANY, /* the collectives' functions are asked for by --of and --with */
     .fill = fill,
     .finish = finish,
 };

@@ -315,7 +315,7 @@ const struct table_desc table_ranks = {
             {0},
         },
     .worst = "last_arrivals",
-    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE | ROWS_ANY,
     .fill = fill,
     .joins = true,
     .finish = finish,

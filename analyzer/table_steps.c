@@ -163,6 +163,6 @@ const struct table_desc table_steps = {
             {0},
         },
     .worst = "duration_ns",
-    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COMM | SIDE_COPY,
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COMM | SIDE_COPY | ROWS_ANY,
     .fill = fill,
 };

@@ -172,7 +172,7 @@ const struct table_desc table_summary = {
             {0},
         },
     .worst = "useful_busy_ns", /* the rank that the others wait for */
-    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE,
+    .spares = SIDE_SYNC | SIDE_KERNEL | SIDE_COPY | SIDE_RANGE | ROWS_ANY,
     .fill = fill,
     .joins = true,
     .waits = "comm_wait_ns",

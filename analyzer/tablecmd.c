@@ -3,7 +3,6 @@
 #include "analyzer/output.h"
 #include "analyzer/progress.h"
 #include "analyzer/reduce.h"
-#include "schemas/tracefile.h"
 
 struct files {
     struct opt_list v;
@@ -45,7 +44,7 @@ enum status table_main(const struct table_desc *d, int argc, char **argv, struct
     if (opt_parse(argc, argv, groups, doc, &a, e)) {
         progress_enable(!oo.quiet && !oo.no_progress);
         to.quiet = oo.quiet;
-        to.spared = to.range ? d->spares & ~(unsigned)SIDE_RANGE : d->spares;
+        to.spared = table_spares(d, &to, d->args_size ? args : NULL);
         show(d, &files, &to, d->args_size ? args : NULL, &oo, e);
     }
     arena_free(&a);

@@ -27,7 +27,7 @@ struct trace_opts {
     const char *patterns;      /* file of `class RE` lines: see classes.h */
     const char *patterns_text; /* what that file holds, when a part says so; NULL: it is read */
     bool quiet;                /* no progress, no warnings */
-    unsigned spared;           /* side tables that need not be loaded: bits of tracefile.h */
+    unsigned spared;           /* what need not be loaded: bits of tracefile.h, see table_spares() */
     int threads;               /* that read one file; 0: as many as there are cores */
     bool one_of_many;          /* the other files of the job are opened apart: what this one lacks is no failure, see trace.lacks */
 };
@@ -135,7 +135,7 @@ struct table_desc {
     const char *worst;      /* the column whose largest value names the worst rank (--across-ranks); NULL: none */
     const struct opt *opts; /* its own options, into a struct of args_size bytes; NULL: none */
     size_t args_size;       /* args are zeroed before parsing: zero means default */
-    unsigned spares;        /* side tables it never looks at, as SIDE_ bits of tracefile.h: they are not loaded */
+    unsigned spares;        /* SIDE_ and ROWS_ bits of tracefile.h: what it never looks at, rows without options of its own */
     /* args NULL: all defaults. ERR_UNDECIDED when the source never records such events. `out` is initialised. `t` is one
      * file and each file is given in its turn, unless `whole` says that the table needs the rows of all of them at once.
      * Texts in cells are constants or live in `out`. */
@@ -159,6 +159,10 @@ const struct table_desc *table_find(const char *name); /* NULL: none of that nam
 /* Initialises *out and fills it: rows in their final order, notes with the window, bad rows, losses and what is missing.
  * The caller frees it. */
 bool table_build(const struct table_desc *d, const struct trace *t, const void *args, struct table *out, struct err *e);
+/* The first of the table's own options that is set; NULL: none. */
+const char *table_option(const struct table_desc *d, const void *args);
+/* What need not be loaded for it: bits of tracefile.h. Rows are left out only of the table as it is by default, of all times. */
+unsigned table_spares(const struct table_desc *d, const struct trace_opts *o, const void *args);
 /* The notes that every table ends with: the window, bad rows, losses. */
 void table_notes(const struct trace *t, struct table *out);
 void table_note_files(const struct trace *t, struct table *out); /* the same without the window */

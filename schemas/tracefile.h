@@ -57,14 +57,26 @@ void tracefile_close(struct tracefile *f);
 /* Is PATH one of ours, by its header? False also for what cannot be read. */
 bool tracefile_is(const char *path);
 
-/* Side tables, as bits. */
-enum tracefile_side { SIDE_SYNC = 1, SIDE_KERNEL = 2, SIDE_COMM = 4, SIDE_COPY = 8, SIDE_RANGE = 16, SIDE_ALL = 31 };
+/* What can be left out, as bits: side tables; rows of a kind. */
+enum tracefile_side {
+    SIDE_SYNC = 1,
+    SIDE_KERNEL = 2,
+    SIDE_COMM = 4,
+    SIDE_COPY = 8,
+    SIDE_RANGE = 16,
+    ROWS_RUNTIME = 32, /* only with SIDE_SYNC */
+    ROWS_OP = 64,
+    ROWS_FRAME = 128,
+    ROWS_ANY = ROWS_RUNTIME | ROWS_OP | ROWS_FRAME,
+    SIDE_ALL = 255
+};
 
 /* Everything into *d (initialised by the caller, empty). meta clean_end is "1" or "0". */
 bool tracefile_load(const char *path, struct tracedata *d, struct err *e);
 
-/* The same but for the side tables that `sides` leaves out: their events have no detail. All events, keys and facts are
- * there. Large files are read by up to `threads` threads (0: as many as there are cores); the result is the same. */
+/* The same but for what `sides` leaves out. Events without their side table have no detail. Of rows that are left out, where
+ * that is cheaper, some stay: what the trace is told by as a whole (extent, kinds, ranks, threads, impossible rows) is as
+ * with all of them. Keys and facts are all there. Large files are read by up to `threads` threads (0: as many as there are cores); the result is the same. */
 bool tracefile_load_some(const char *path, unsigned sides, int threads, struct tracedata *d, struct err *e);
 
 /* Finishes an unfinished recording in place; *done says whether there was something to do. */
