@@ -2,6 +2,7 @@
 #include "analyzer/cmd.h"
 #include "analyzer/tablecmd.h"
 #include "schemas/nearest.h"
+#include "schemas/version.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -102,6 +103,10 @@ static enum status run(int argc, char **argv, struct err *e)
 {
     if (argc < 2 || asks_for_help(argv[1])) {
         list();
+        return STATUS_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("cpscope " CPSCOPE_VERSION);
         return STATUS_OK;
     }
     if (argc > 2) {

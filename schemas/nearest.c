@@ -28,7 +28,7 @@ static size_t edits(const char *a, const char *b)
 const char *nearest_name(const char *word, const char *const *names)
 {
     const char *best = NULL;
-    size_t least = strlen(word) / 2 + 2;
+    size_t least = (strlen(word) + 1) / 2 + 1; /* at least half of it is right */
     for (const char *const *n = names; *n; n++) {
         size_t d = edits(word, *n);
         if (d < least) {

@@ -1,6 +1,7 @@
 /* opt.c - option rows made into argp. */
 #include "schemas/opt.h"
 #include "schemas/arena.h"
+#include "schemas/nearest.h"
 #include "schemas/version.h"
 
 #include <argp.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_KEY = 0x1000, KEY_VERSION = 0x0fff, KEY_USAGE = 0x0ffe, KEY_HELP = '?' };
+enum { FIRST_KEY = 0x1000, KEY_VERSION = 0x0fff, KEY_USAGE = 0x0ffe, KEY_HELP = '?', NAMES_MOST = 128 };
 
 struct parse {
     const struct opt_group *groups;
@@ -133,14 +134,20 @@ static error_t store(struct parse *p, const struct opt *o, void *into, char *val
     return ok ? 0 : EINVAL;
 }
 
+static const struct opt *row_named(const struct opt_group *groups, const char *name, void **into)
+{
+    const struct opt *o;
+    size_t i = 0;
+    while ((o = row_at(groups, i, into)) && strcmp(o->name, name) != 0)
+        i++;
+    return o;
+}
+
 bool opt_set(const struct opt_group *groups, const char *name, const char *value, bool *known, struct err *e)
 {
     struct parse p = {.groups = groups, .e = e};
-    const struct opt *o;
     void *into;
-    size_t i = 0;
-    while ((o = row_at(groups, i, &into)) && strcmp(o->name, name) != 0)
-        i++;
+    const struct opt *o = row_named(groups, name, &into);
     if (known)
         *known = o != NULL;
     if (!o)
@@ -170,8 +177,8 @@ static error_t on_arg(struct parse *p, char *arg, struct argp_state *state)
     void *into;
     const struct opt *o = positional(p->groups, p->narg, &into);
     if (!o)
-        argp_error(state, "%s: too many arguments", arg);
-    else if (o->type == OPT_REST) {
+        return fail(p->e, ERR_USAGE, "%s: one argument too many", arg), EINVAL;
+    if (o->type == OPT_REST) {
         store(p, o, into, arg);
         while (state->next < state->argc)
             store(p, o, into, state->argv[state->next++]);
@@ -181,14 +188,12 @@ static error_t on_arg(struct parse *p, char *arg, struct argp_state *state)
     return 0;
 }
 
-static error_t on_end(struct parse *p, struct argp_state *state)
+static error_t on_end(struct parse *p)
 {
     void *into;
     const struct opt *o = positional(p->groups, p->narg, &into);
     bool met = !o || o->type == OPT_ARG_OPTIONAL || (o->type != OPT_ARG && ((struct opt_list *)((char *)into + o->offset))->n);
-    if (!met)
-        argp_error(state, "%s is missing", o->name);
-    return 0;
+    return met ? 0 : (fail(p->e, ERR_USAGE, "%s is missing; see %s --help", o->name, p->command), EINVAL);
 }
 
 /* What was asked for instead of a run: a full disk is not a success here either. */
@@ -196,7 +201,8 @@ static void tell(int key, const struct parse *p, struct argp_state *state)
 {
     if (key == KEY_VERSION)
         printf("%.*s %s\n", (int)strcspn(p->command, " "), p->command, CPSCOPE_VERSION);
-    else
+    state->flags &= ~(unsigned)ARGP_NO_ERRS; /* with it, help would print nothing */
+    if (key != KEY_VERSION)
         argp_state_help(state, stdout, key == KEY_USAGE ? ARGP_HELP_USAGE : ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC);
     if (!fflush(stdout) && !ferror(stdout))
         exit(STATUS_OK);
@@ -215,16 +221,105 @@ static const struct opt *row_of(const struct parse *p, int key, void **into)
     return o;
 }
 
+/* ---- what is wrong with an option that argp refuses ---- */
+
+/* All long names; those that begin with the n bytes at `word` in *v, how many there are is returned. */
+static size_t names_of(const struct parse *p, const char *word, size_t n, const char **all, const char **v)
+{
+    static const char *const every[] = {"help", "usage", "version"};
+    size_t nall = 0, found = 0;
+    const struct opt *o;
+    void *into;
+    for (; nall < sizeof every / sizeof *every; nall++)
+        all[nall] = every[nall];
+    for (size_t i = 0; nall < NAMES_MOST - 1 && (o = row_at(p->groups, i, &into)); i++)
+        all[nall++] = o->name;
+    all[nall] = NULL;
+    for (size_t i = 0; i < nall; i++)
+        if (strncmp(all[i], word, n) == 0)
+            v[found++] = all[i];
+    return found;
+}
+
+/* Always false. */
+static bool wants_value(const struct parse *p, const char *token, const struct opt *o)
+{
+    return fail(p->e, ERR_USAGE, "%s: %s is missing; %s", token, o->value ? o->value : "its value", o->what ? o->what : "");
+}
+
+/* The long name that `name` is, or is the beginning of; NULL after saying why there is none. */
+static const char *full_name(const struct parse *p, const char *name)
+{
+    const char *all[NAMES_MOST], *v[NAMES_MOST];
+    size_t found = names_of(p, name, strlen(name), all, v);
+    for (size_t i = 0; i < found; i++)
+        if (found == 1 || strcmp(v[i], name) == 0)
+            return v[i];
+    const char *near = nearest_name(name, all);
+    if (found)
+        fail(p->e, ERR_USAGE, "--%s: --%s or --%s? write more of it", name, v[0], v[1]);
+    else if (near)
+        fail(p->e, ERR_USAGE, "--%s: no such option, did you mean --%s? see %s --help", name, near, p->command);
+    else
+        fail(p->e, ERR_USAGE, "--%s: no such option; see %s --help", name, p->command);
+    return NULL;
+}
+
+/* --name or --name=value, the name cut short as getopt allows. */
+static bool long_is_good(const struct parse *p, const char *token, bool last)
+{
+    size_t n = strcspn(token, "=");
+    const char *name = full_name(p, arena_strndup(p->arena, token + 2, n - 2));
+    void *into;
+    const struct opt *o = name ? row_named(p->groups, name, &into) : NULL;
+    bool flag = !o || o->type == OPT_FLAG; /* --help and its like have no row */
+    if (name && flag && token[n])
+        return fail(p->e, ERR_USAGE, "%s: --%s takes no value", token, name);
+    return name && (flag || token[n] || !last || wants_value(p, token, o));
+}
+
+/* -abc: letters, the last of which may take a value. */
+static bool letters_are_good(const struct parse *p, const char *token, bool last)
+{
+    void *into;
+    for (const char *c = token + 1; *c; c++) {
+        const struct opt *o = row_of(p, *c, &into);
+        if (!o && *c != KEY_HELP)
+            return fail(p->e, ERR_USAGE, "-%c: no such option; see %s --help", isprint((unsigned char)*c) ? *c : '?', p->command);
+        if (o && o->type != OPT_FLAG)
+            return c[1] || !last || wants_value(p, token, o);
+    }
+    return true;
+}
+
+static bool token_is_good(const struct parse *p, const struct argp_state *state, int i)
+{
+    const char *token = i > 0 && i < state->argc ? state->argv[i] : "";
+    bool last = i + 1 == state->argc;
+    if (token[0] != '-' || !token[1])
+        return true;
+    return token[1] == '-' ? !token[2] || long_is_good(p, token, last) : letters_are_good(p, token, last);
+}
+
+/* argp stands behind the token that it refuses, or on it when it is in the middle of letters. */
+static void on_error(const struct parse *p, const struct argp_state *state)
+{
+    if (p->e->kind == ERR_NONE && token_is_good(p, state, state->next - 1))
+        token_is_good(p, state, state->next);
+}
+
 static error_t on_key(int key, char *arg, struct argp_state *state)
 {
     struct parse *p = state->input;
     void *into;
     if (key == KEY_VERSION || key == KEY_USAGE || key == KEY_HELP)
         tell(key, p, state);
+    if (key == ARGP_KEY_ERROR)
+        on_error(p, state);
     if (key == ARGP_KEY_ARG)
         return on_arg(p, arg, state);
     if (key == ARGP_KEY_END)
-        return on_end(p, state);
+        return on_end(p);
     const struct opt *o = key < ARGP_KEY_END ? row_of(p, key, &into) : NULL;
     return o ? store(p, o, into, arg) : ARGP_ERR_UNKNOWN;
 }
@@ -282,8 +377,7 @@ bool opt_parse(int argc, char **argv, const struct opt_group *groups, const char
 {
     struct parse p = {.groups = groups, .arena = a, .e = e, .command = argv[0]};
     struct argp argp = {argp_rows(groups, a), on_key, args_doc(groups, a), doc, NULL, NULL, NULL};
-    argp_err_exit_status = STATUS_USAGE;
-    unsigned flags = ARGP_NO_HELP | (has_rest(groups) ? ARGP_IN_ORDER : 0);
+    unsigned flags = ARGP_NO_HELP | ARGP_NO_ERRS | (has_rest(groups) ? ARGP_IN_ORDER : 0);
     error_t rc = argp_parse(&argp, argc, argv, flags, NULL, &p);
     if (rc && e->kind == ERR_NONE)
         fail(e, ERR_USAGE, "%s: %s", argv[0], strerror(rc));

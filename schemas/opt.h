@@ -54,8 +54,7 @@ struct arena;
 
 /* Parses argv[1..]; argv[0] is how messages name the command ("cpscope summary"). `groups` ends with {0}. `doc` is the
  * help text: usage purpose before '\v', notes and examples after it. --help, --usage and --version print and end the program
- * with 0 (3 when standard output cannot be written), a wrong option prints one line and a hint and ends it with 2. false: a
- * value is wrong (ERR_USAGE). */
+ * with 0 (3 when standard output cannot be written). false: an option or a value is wrong, or an argument is missing (ERR_USAGE). */
 bool opt_parse(int argc, char **argv, const struct opt_group *groups, const char *doc, struct arena *a, struct err *e);
 
 /* Sets the option of that long name from text, as the command line would; a flag from yes or no. False: ERR_USAGE, or no such
