@@ -17,7 +17,7 @@ struct route_plan {
     int64_t *send_split, *recv_split; /* [cp]: rows to each destination, rows from each source; the own one included */
 };
 
-/* By intersecting the two layouts' runs, O(cp * runs). Rejects as packing_check() does, and a direction that is none. */
+/* By intersecting the two layouts' runs, O(cp + pieces * log). Rejects as packing_check() does, and a direction that is none. */
 bool route_plan(struct arena *a, const int64_t *cu, int64_t entries, int cp, int rank, enum layout source, enum layout target, struct route_plan *out,
                 struct err *e);
 
