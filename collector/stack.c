@@ -148,11 +148,12 @@ static uint32_t define_stack(struct defs *d, const struct raw *v, size_t n, uint
 
 /* Native frames from the one that returns to `from` out to the interpreter, then its lines; what called the interpreter is of no
  * interest. */
-static size_t walk(struct raw *v, size_t most, uint64_t from)
+__attribute__((always_inline)) static inline size_t walk(struct raw *v, size_t most, uint64_t from)
 {
     uint64_t pcs[NATIVE_FRAMES];
     struct python_frame lines[PYTHON_FRAMES];
-    size_t nlines = python ? python_walk(lines, PYTHON_FRAMES) : 0, npcs = native_walk(pcs, NATIVE_FRAMES), n = 0, first = 0;
+    size_t nlines = python ? python_walk(lines, PYTHON_FRAMES) : 0, n = 0, first = 0;
+    size_t npcs = native_walk(pcs, NATIVE_FRAMES, nlines ? python_code() : 0);
     while (first < npcs && pcs[first] != from)
         first++;
     for (size_t i = first < npcs ? first : 0; i < npcs && n < most && !(nlines && native_same(pcs[i], python_code())); i++)
@@ -192,7 +193,8 @@ static void prepare(struct recorder *r)
     pthread_mutex_unlock(&lock);
 }
 
-static uint32_t capture(struct recorder *r, uint64_t from)
+/* In the frame of its caller: each one costs the unwinder a step. */
+__attribute__((always_inline)) static inline uint32_t capture(struct recorder *r, uint64_t from)
 {
     struct raw v[STACK_DEEPEST];
     if (!native_known((uint64_t)(uintptr_t)&stack_capture))

@@ -94,7 +94,8 @@ __attribute__((noinline, no_sanitize("address", "thread"))) static size_t by_fra
     return n;
 }
 
-__attribute__((noinline)) static size_t by_unwinder(uint64_t *pcs, size_t most)
+/* In the frame of its caller, for each frame costs. */
+__attribute__((always_inline)) static inline size_t by_unwinder(uint64_t *pcs, size_t most)
 {
     void *v[NATIVE_FRAMES + 2];
     int got = backtrace(v, (int)most);
@@ -122,19 +123,32 @@ static bool same_chain(const uint64_t *x, size_t nx, const uint64_t *y, size_t n
     return nx >= LEAST && nx <= ny && ny - nx <= OUTER && memcmp(x + 2, y + 2, (nx - 2) * sizeof *x) == 0;
 }
 
-__attribute__((noinline)) size_t native_walk(uint64_t *pcs, size_t most)
+/* How many of them reach the code that `until` is in; 0: none does. */
+static size_t frames_until(const uint64_t *pcs, size_t n, uint64_t until)
 {
+    for (size_t i = 0; until && i < n; i++)
+        if (native_same(pcs[i], until))
+            return i + 1;
+    return 0;
+}
+
+__attribute__((noinline)) size_t native_walk(uint64_t *pcs, size_t most, uint64_t until)
+{
+    static __thread size_t enough __attribute__((tls_model("initial-exec"))); /* the last time */
     uint64_t fast[NATIVE_FRAMES + 2], slow[NATIVE_FRAMES + 2], *from = fast;
-    size_t n = by_frame_pointers(fast, NATIVE_FRAMES + 2);
+    size_t nfast = by_frame_pointers(fast, NATIVE_FRAMES + 2), n = nfast;
     uint64_t hash = hash_chain(fast, n);
     _Atomic uint64_t *seen = &chains[hash >> 8 & (CHAINS - 1)];
     uint64_t known = atomic_load_explicit(seen, memory_order_relaxed);
     if (known != (hash | WHOLE)) {
-        size_t nslow = by_unwinder(slow, NATIVE_FRAMES + 2);
+        bool short_of_it = known == (hash | BROKEN) && until && enough;
+        from = slow;
+        n = by_unwinder(slow, short_of_it ? enough : NATIVE_FRAMES + 2);
+        if (short_of_it && n == enough && !native_same(slow[n - 1], until))
+            n = by_unwinder(slow, NATIVE_FRAMES + 2);
         if (known != (hash | BROKEN))
-            atomic_store_explicit(seen, hash | (same_chain(fast, n, slow + 1, nslow ? nslow - 1 : 0) ? WHOLE : BROKEN), memory_order_relaxed);
-        from = slow + 1; /* what is on top of it is by_unwinder() */
-        n = nslow ? nslow - 1 : 0;
+            atomic_store_explicit(seen, hash | (same_chain(fast, nfast, slow, n) ? WHOLE : BROKEN), memory_order_relaxed);
+        enough = frames_until(slow, n, until);
     }
     n = n > 1 ? n - 1 : 0; /* without this function */
     n = n < most ? n : most;

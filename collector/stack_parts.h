@@ -6,8 +6,9 @@
 
 enum { NATIVE_FRAMES = 96, PYTHON_FRAMES = 96 };
 
-/* The return addresses of the calling thread, the innermost first, the caller of this function included; how many. */
-size_t native_walk(uint64_t *pcs, size_t most);
+/* The return addresses of the calling thread, the innermost first, the caller of this function included; how many. What lies
+ * behind the first one in the mapping of `until` may be left out; 0: nothing. */
+size_t native_walk(uint64_t *pcs, size_t most, uint64_t until);
 
 /* Makes the first walk of the process here, where it may allocate. */
 void native_prepare(void);
