@@ -89,6 +89,8 @@ static bool import(const struct args *a, struct arena *arena, struct err *e)
     struct paths files = {0};
     tracedata_init(&d);
     bool ok = paths_expand(&files, arena, a->files.v, a->files.n, e);
+    if (ok && !a->quiet)
+        paths_warn(&files);
     for (size_t i = 0; ok && i < files.n; i++)
         ok = output_spares(a->out, files.v[i], e);
     struct tracefile *out = ok ? tracefile_create(a->out, a->force, e) : NULL;

@@ -21,8 +21,7 @@ static const struct importer *choose(const struct input *in)
     return best;
 }
 
-/* What a file is that nobody takes, from its first bytes. */
-static const char *looks_like(const struct input *in)
+const char *import_looks_like(const struct input *in)
 {
     static const struct {
         const char *magic;
@@ -77,7 +76,7 @@ static bool read_foreign(const char *path, struct tracedata *d, struct err *e)
     if (!input_open(&in, path, e))
         return false;
     const struct importer *imp = choose(&in);
-    bool ok = imp ? imp->read(&in, d, e) : fail(e, ERR_FAIL, "%s: not a trace that is known here: it is %s", path, looks_like(&in));
+    bool ok = imp ? imp->read(&in, d, e) : fail(e, ERR_FAIL, "%s: not a trace that is known here: it is %s", path, import_looks_like(&in));
     input_close(&in);
     return ok;
 }

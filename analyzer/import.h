@@ -41,5 +41,8 @@ bool import_open_part(const char *path, unsigned spared, int threads, struct tra
 /* Foreign files only: like import_open, but through d->spill when it is set. */
 bool import_file(const char *path, bool quiet, struct tracedata *d, struct err *e);
 
+/* What a file is that no importer takes, from its first bytes. */
+const char *import_looks_like(const struct input *in);
+
 /* The one line about what is missing since loss row `from`; nothing when nothing is. */
 void import_warn(const char *path, const struct tracedata *d, size_t from);

@@ -2,11 +2,13 @@
 #include "analyzer/paths.h"
 #include "analyzer/import.h"
 #include "analyzer/part.h"
+#include "analyzer/progress.h"
 #include "analyzer/tarfile.h"
 #include "schemas/tracefile.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,17 +40,53 @@ static bool has_export(const char *path)
     return there;
 }
 
-static bool recognised(const char *path)
+/* Text that is JSON and all seen, without anything of a trace in it: settings and the like lie beside traces. */
+static bool is_other_json(const struct input *in)
 {
-    struct err none = {0};
+    return in->nhead > 0 && in->nhead < INPUT_HEAD && !input_cut(in) && memchr("{[", in->head[0], 2) && !memmem(in->head, in->nhead, "\"ph\"", 4) &&
+           !memmem(in->head, in->nhead, "\"traceEvents\"", 13);
+}
+
+/* NULL: it is a trace; else what it is, "" for what nobody would miss. Lives in `a`. */
+static const char *no_trace(const char *path, struct arena *a)
+{
+    struct err e = {0};
     struct input in = {0};
-    bool yes = tracefile_is(path) || part_is(path);
-    if (!yes && input_open(&in, path, &none)) {
-        for (size_t i = 0; !yes && importers[i]; i++)
-            yes = importers[i]->sniff(&in) != SNIFF_NO;
+    const char *what = NULL;
+    enum sniffed surest = SNIFF_NO;
+    if (tracefile_is(path) || part_is(path))
+        return NULL;
+    if (!input_open(&in, path, &e))
+        return arena_strdup(a, strncmp(e.msg, path, strlen(path)) == 0 ? e.msg + strlen(path) + 2 : e.msg);
+    for (size_t i = 0; importers[i]; i++) {
+        enum sniffed s = importers[i]->sniff(&in);
+        surest = s > surest ? s : surest;
     }
+    if (surest == SNIFF_NO)
+        what = arena_strdup(a, import_looks_like(&in));
+    if (surest == SNIFF_MAYBE && is_other_json(&in))
+        what = "";
     input_close(&in);
-    return yes;
+    return what;
+}
+
+/* Would one take it for a trace, by its name? */
+static bool is_called_so(const char *name)
+{
+    static const char *const ends[] = {".json", ".json.gz", ".json.zst", ".sqlite", ".sqlite3", ".db", ".rpd", ".nsys-rep"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(name, ends[i]))
+            return true;
+    return false;
+}
+
+/* Is it a trace? One that is none, but is called so, is remembered. */
+static bool recognised(struct paths *p, const char *path, struct arena *a)
+{
+    const char *what = no_trace(path, a);
+    if (what && *what && is_called_so(path))
+        p->left = p->left ? arena_printf(a, "%s; %s: %s", p->left, path, what) : arena_printf(a, "%s: %s", path, what);
+    return !what;
 }
 
 static int by_name(const void *x, const void *y)
@@ -56,13 +94,17 @@ static int by_name(const void *x, const void *y)
     return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-/* What was added since `first` in order; nothing added is a failure. */
-static bool added(struct paths *p, size_t first, const char *where, const char *what, struct err *e)
+/* Of what was added since `first` the traces, in order; none is a failure. */
+static bool keep_traces(struct paths *p, size_t first, struct arena *a, const char *where, const char *what, struct err *e)
 {
-    if (p->n == first)
-        return fail(e, ERR_FAIL, "%s: no trace in this %s", where, what);
-    qsort(p->v + first, p->n - first, sizeof *p->v, by_name);
-    return true;
+    size_t n = p->n;
+    p->n = first;
+    if (n > first)
+        qsort(p->v + first, n - first, sizeof *p->v, by_name);
+    for (size_t i = first; i < n; i++)
+        if (recognised(p, p->v[i], a))
+            p->v[p->n++] = p->v[i];
+    return p->n > first || fail(e, ERR_FAIL, "%s: no trace in this %s", where, what);
 }
 
 static bool add_folder(struct paths *p, struct arena *a, const char *folder, struct err *e)
@@ -74,11 +116,11 @@ static bool add_folder(struct paths *p, struct arena *a, const char *folder, str
     for (struct dirent *d; (d = readdir(dir));) {
         const char *path = arena_printf(a, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", d->d_name);
         struct stat st;
-        if (is_candidate(d->d_name) && stat(path, &st) == 0 && S_ISREG(st.st_mode) && !has_export(path) && recognised(path))
+        if (is_candidate(d->d_name) && stat(path, &st) == 0 && S_ISREG(st.st_mode) && !has_export(path))
             ARRAY_PUSH(p->v, p->n, p->cap, path);
     }
     closedir(dir);
-    return added(p, first, folder, "folder", e);
+    return keep_traces(p, first, a, folder, "folder", e);
 }
 
 static bool add_archive(struct paths *p, struct arena *a, const char *path, struct err *e)
@@ -86,13 +128,11 @@ static bool add_archive(struct paths *p, struct arena *a, const char *path, stru
     struct tar_names names = {0};
     size_t first = p->n;
     bool ok = tar_list(path, a, &names, e);
-    for (size_t i = 0; ok && i < names.n; i++) {
-        const char *member = arena_printf(a, "%s/%s", path, names.v[i]);
-        if (is_candidate(names.v[i]) && recognised(member))
-            ARRAY_PUSH(p->v, p->n, p->cap, member);
-    }
+    for (size_t i = 0; ok && i < names.n; i++)
+        if (is_candidate(names.v[i]))
+            ARRAY_PUSH(p->v, p->n, p->cap, arena_printf(a, "%s/%s", path, names.v[i]));
     free(names.v);
-    return ok && added(p, first, path, "archive; databases are to be unpacked first", e);
+    return ok && keep_traces(p, first, a, path, "archive; databases are to be unpacked first", e);
 }
 
 /* ---- parts ---- */
@@ -169,6 +209,7 @@ static bool expand_parts(struct paths *p, struct arena *a, struct err *e)
         out.v[place[i]] = m.v[i].path;
     free(m.v);
     free(m.folders);
+    out.left = p->left;
     paths_free(p);
     *p = out;
     return ok;
@@ -187,6 +228,16 @@ bool paths_expand(struct paths *p, struct arena *a, const char *const *given, si
             ARRAY_PUSH(p->v, p->n, p->cap, arena_strdup(a, given[i]));
     }
     return ok && expand_parts(p, a, e);
+}
+
+void paths_warn(const struct paths *p)
+{
+    struct err line = {0}; /* its message is cut, and free of control characters */
+    if (!p->left)
+        return;
+    fail(&line, ERR_FAIL, "warning: left out: %s", p->left);
+    progress_end();
+    fprintf(stderr, "cpscope: %s\n", line.msg);
 }
 
 void paths_free(struct paths *p)

@@ -184,6 +184,8 @@ bool reduce_table(const struct table_desc *d, const char *const *paths, size_t n
     const char *more;
     if (!paths_expand(&r->p, &r->arena, paths, n, e) || !part_options(r->p.v, r->p.n, &with, &r->arena, &more, e))
         return false;
+    if (!o->quiet)
+        paths_warn(&r->p);
     struct reducing x = {.d = d, .o = &with, .args = args, .p = &r->p, .needs_rows = needs_rows(d, args, more, &r->arena), .reducible = more};
     bool whole = d->whole && d->whole(args), part = is_part(r->p.v[0]);
     if (whole || (r->p.n == 1 && !part)) {

@@ -147,6 +147,8 @@ bool reduce_part(const char *const *paths, size_t n, const struct trace_opts *o,
     pthread_mutex_init(&m.lock, NULL);
     pthread_cond_init(&m.turn, NULL);
     bool ok = paths_expand(&p, &a, paths, n, e) && part_options(p.v, p.n, &with, &a, &more, e) && (m.out = part_create(out, force, &with, e));
+    if (ok && !o->quiet)
+        paths_warn(&p);
     if (ok) {
         for_files(p.n, one_file, &m);
         ok = complete(&m, e);

@@ -139,6 +139,8 @@ static bool build(struct build *b, const char *const *paths, size_t n, struct er
     regex_t range, marker;
     struct paths p = {0};
     bool ok = gather(b, paths, n, &p, e) && check_options(b, &range, &marker, e) && load_files(b->t, paths ? &p : NULL, e) && lanes_build(b, e);
+    if (!b->t->opts.quiet)
+        paths_warn(&p);
     if (ok) {
         runs_number(b->t);
         steps_build(b);

@@ -79,6 +79,29 @@ TEST(what_holds_no_trace_is_refused)
     case_must_refuse("run/b.json/x", "cannot open");
 }
 
+/* Beside traces: what is called one and is none is said, in order; other JSON and notes nobody would miss. */
+TEST(what_is_left_out_of_a_folder_is_said)
+{
+    struct arena a = {0};
+    struct paths p = {0};
+    struct err e = {0};
+    const char *given = "job";
+    char zeros[300] = {0};
+    mkdir("job", 0700);
+    import_write("job/rank0.json", trace, sizeof trace - 1);
+    import_write("job/rank1.json", "", 0);
+    import_write("job/rank2.sqlite", zeros, sizeof zeros);
+    import_write("job/config.json", "{\"lr\": 1}", 9);
+    import_write("job/README", "hello", 5);
+    assert_int_equal(symlink("nowhere", "job/rank3.json") | symlink("../job", "job/again"), 0);
+    assert_ok(paths_expand(&p, &a, &given, 1, &e), &e);
+    assert_int_equal(p.n, 1);
+    assert_string_equal(p.left, "job/rank1.json: an empty file; job/rank2.sqlite: nothing but zero bytes, as an interrupted export leaves them");
+    paths_free(&p);
+    arena_free(&a);
+    case_must_refuse("job/config.json", "not a trace");
+}
+
 /* Cut anywhere an archive is refused or taken for something else; it is never half a run in silence. */
 TEST(cut_archives_are_said)
 {
@@ -105,7 +128,8 @@ TEST(cut_archives_are_said)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {UNIT(what_a_name_stands_for), UNIT(what_holds_no_trace_is_refused), UNIT(cut_archives_are_said)};
+    const struct CMUnitTest tests[] = {UNIT(what_a_name_stands_for), UNIT(what_holds_no_trace_is_refused), UNIT(what_is_left_out_of_a_folder_is_said),
+                                       UNIT(cut_archives_are_said)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, set_up, NULL) != 0;
 }
