@@ -1,6 +1,5 @@
 /* comm.c - collectives as mode code calls them: event name, sequence number and bytes sent; then the backend enqueues. */
 #include "kernels/comm/backend.h"
-#include "kernels/ops/hot.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -229,37 +228,30 @@ static void all_to_all(struct comm *c, struct stream *s, enum dtype as, const vo
             (struct collective){.function = COMM_ALL_TO_ALL, .send = send, .recv = recv, .n = bytes, .as = as});
 }
 
-/* x: send and recv; lengths in units of `unit` bytes. */
-HOT static int64_t sum_but(const int64_t *v, int n, int left_out)
+static int64_t *copy_splits(struct stream *s, struct comm_split send, struct comm_split recv, int size, int64_t unit)
 {
-    int64_t sum = -v[left_out];
-    for (int i = 0; i < n; i++)
-        sum += v[i];
-    return sum;
-}
-
-static int64_t *copy_splits(struct stream *s, const int64_t *send, const int64_t *recv, int size, int64_t unit)
-{
-    int64_t *splits = malloc(2 * (size_t)size * sizeof *splits);
+    int64_t *splits = malloc(2 * (size_t)size * sizeof *splits), sent = 0, received = 0;
     if (!splits)
         dev_out_of_memory(stream_device(s), 2 * (size_t)size * sizeof *splits);
     for (int i = 0; i < size; i++) {
-        splits[i] = send[i] * unit;
-        splits[size + i] = recv[i] * unit;
+        sent += send.to[i];
+        received += recv.to[i];
+        splits[i] = send.to[i] * unit;
+        splits[size + i] = recv.to[i] * unit;
     }
+    assert(sent == send.total && received == recv.total && "lengths add up");
     return splits;
 }
 
-static void all_to_all_v(struct comm *c, struct stream *s, struct collective x, const int64_t *send, const int64_t *recv, int64_t unit)
+/* x: send and recv; lengths in units of `unit` bytes. */
+static void all_to_all_v(struct comm *c, struct stream *s, struct collective x, struct comm_split send, struct comm_split recv, int64_t unit)
 {
-    int size = comm_size(c);
-    int64_t sent = sum_but(send, size, c->rank) * unit;
     x.function = COMM_ALL_TO_ALL_V;
     if (c->world->backend->ops->modelled)
-        x.n = sum_but(recv, size, c->rank) * unit;
+        x.n = (recv.total - recv.to[c->rank]) * unit;
     else
-        x.splits = copy_splits(s, send, recv, size, unit);
-    enqueue(c, s, wire(x.as, sent), x);
+        x.splits = copy_splits(s, send, recv, comm_size(c), unit);
+    enqueue(c, s, wire(x.as, (send.total - send.to[c->rank]) * unit), x);
 }
 
 static void reduce_scatter(struct comm *c, struct stream *s, enum dtype as, const float *send, float *recv, int64_t n)
@@ -292,7 +284,7 @@ void comm_all_to_all(struct comm *c, struct stream *s, const void *send, void *r
     all_to_all(c, s, DTYPE_FP32, send, recv, (int64_t)bytes);
 }
 
-void comm_all_to_all_v(struct comm *c, struct stream *s, const void *send, const int64_t *send_bytes, void *recv, const int64_t *recv_bytes)
+void comm_all_to_all_v(struct comm *c, struct stream *s, const void *send, struct comm_split send_bytes, void *recv, struct comm_split recv_bytes)
 {
     all_to_all_v(c, s, (struct collective){.send = send, .recv = recv}, send_bytes, recv_bytes, 1);
 }
@@ -335,8 +327,8 @@ void comm_all_to_all_rows(struct comm *c, struct stream *s, const float *send, f
     all_to_all(c, s, c->rows, send, recv, n * (int64_t)sizeof *send);
 }
 
-void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, const int64_t *send_rows, float *recv, const int64_t *recv_rows,
-                            int64_t width)
+void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, struct comm_split send_rows, float *recv,
+                            struct comm_split recv_rows, int64_t width)
 {
     all_to_all_v(c, s, (struct collective){.send = send, .recv = recv, .as = c->rows}, send_rows, recv_rows, width * (int64_t)sizeof *send);
 }

@@ -51,8 +51,13 @@ int comm_size(const struct comm *c);
 void comm_all_gather(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes);
 /* Block j of send (bytes each) goes to rank j; recv block i comes from rank i. Sent: the blocks for others. */
 void comm_all_to_all(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes);
-/* The same with sizes: send_bytes[size], recv_bytes[size] (host arrays, copied); blocks follow each other. */
-void comm_all_to_all_v(struct comm *c, struct stream *s, const void *send, const int64_t *send_bytes, void *recv, const int64_t *recv_bytes);
+/* The same with sizes: a host array of lengths by rank, copied, and their sum, which costs nothing where it is known; blocks
+ * follow each other. */
+struct comm_split {
+    const int64_t *to; /* or from */
+    int64_t total;
+};
+void comm_all_to_all_v(struct comm *c, struct stream *s, const void *send, struct comm_split send_bytes, void *recv, struct comm_split recv_bytes);
 /* recv[n] <- sum over ranks of their send[rank * n .. ]. Sent: the blocks for others. */
 void comm_reduce_scatter_f32(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
 /* In place. Sent: 2 (size-1)/size of the buffer, as a ring would. */
@@ -67,8 +72,8 @@ void comm_send_recv(struct comm *c, struct stream *s, const void *send, int to, 
 void comm_set_rows(struct comm *c, enum dtype t); /* NULL is fine */
 void comm_all_gather_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
 void comm_all_to_all_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
-void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, const int64_t *send_rows, float *recv, const int64_t *recv_rows,
-                            int64_t width); /* a row is width floats */
+void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, struct comm_split send_rows, float *recv,
+                            struct comm_split recv_rows, int64_t width); /* a row is width floats */
 void comm_reduce_scatter_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
 void comm_send_recv_rows(struct comm *c, struct stream *s, const float *send, int to, float *recv, int from, int64_t n);
 /* Host-side: returns when all ranks are here. No event; for start-up and shut-down only. */

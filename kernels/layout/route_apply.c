@@ -100,7 +100,7 @@ static float *move(const struct route *r, struct comm *c, struct stream *s, cons
     }
     {
         DEV_RANGE(w.device, thd_range(THD_ALL_TO_ALL, source), -1);
-        comm_all_to_all_v_rows(c, s, send, from.split, recv, to.split, width);
+        comm_all_to_all_v_rows(c, s, send, (struct comm_split){from.split, r->rows}, recv, (struct comm_split){to.split, r->rows}, width);
     }
     {
         DEV_RANGE(w.device, thd_range(THD_SCATTER, source), -1);

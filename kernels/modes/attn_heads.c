@@ -45,7 +45,7 @@ static void exchange(const struct trip *t, const float *send, float *recv)
     if (t->ranks == cp)
         comm_all_to_all_rows(r->comm, r->stream, send, recv, n);
     else
-        comm_all_to_all_v_rows(r->comm, r->stream, send, split, recv, split, 1);
+        comm_all_to_all_v_rows(r->comm, r->stream, send, (struct comm_split){split, n * t->ranks}, recv, (struct comm_split){split, n * t->ranks}, 1);
     arena_free(&a);
 }
 

@@ -14,11 +14,12 @@ static void shift(struct cp_rank *r, struct stream *s, const float *send, float 
 {
     struct arena a = {0};
     int64_t *out = arena_array(&a, int64_t, r->shape->cp), *in = arena_array(&a, int64_t, r->shape->cp);
+    struct comm_split there = {out}, back = {in};
     if (to >= 0 && to < r->shape->cp)
-        out[to] = n;
+        out[to] = there.total = n;
     if (from >= 0 && from < r->shape->cp)
-        in[from] = n;
-    comm_all_to_all_v_rows(r->comm, s, send, out, recv, in, 1);
+        in[from] = back.total = n;
+    comm_all_to_all_v_rows(r->comm, s, send, there, recv, back, 1);
     arena_free(&a);
 }
 

@@ -167,7 +167,7 @@ static bool exchange_v_main(int rank, void *ctx, struct err *e)
             all += from[p] = split_of(p, rank, round);
         }
         fill_bytes(&r, sent, round);
-        comm_all_to_all_v(r.c, r.s, r.send, to, r.recv, from);
+        comm_all_to_all_v(r.c, r.s, r.send, (struct comm_split){to, sent}, r.recv, (struct comm_split){from, all});
         memset(to, 0xff, sizeof to); /* the sizes were copied */
         memset(from, 0xff, sizeof from);
         const unsigned char *got = received(&r, all);

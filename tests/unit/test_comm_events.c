@@ -35,7 +35,7 @@ static bool events_main(int rank, void *ctx, struct err *e)
     dev_set_async(s, x, 0, 101 * sizeof *x);
     comm_all_gather(cp, s, a, b, 60);
     comm_all_to_all(cp, s, a, b, 40);
-    comm_all_to_all_v(cp, s, a, splits, b, splits);
+    comm_all_to_all_v(cp, s, a, (struct comm_split){splits, 100 * size}, b, (struct comm_split){splits, 100 * size});
     comm_reduce_scatter_f32(grad, s, a, b, 25);
     comm_all_reduce_f32(grad, s, a, 100);
     comm_all_reduce_f64(grad, s, x, 101);
