@@ -100,9 +100,21 @@ const char *text_keep_n(const char *s, size_t n)
     return kept;
 }
 
+/* Most texts are literals, which come again and again from the same address; but what stands there may have changed. */
 const char *text_keep(const char *s)
 {
-    return s ? text_keep_n(s, strlen(s)) : NULL;
+    enum { LATELY = 16 };
+    static __thread struct {
+        const char *s, *kept;
+    } lately[LATELY] __attribute__((tls_model("initial-exec")));
+    size_t i = ((uintptr_t)s ^ (uintptr_t)s >> 4) % LATELY;
+    if (!s)
+        return NULL;
+    if (lately[i].s != s || strcmp(lately[i].kept, s) != 0) {
+        lately[i].kept = text_keep_n(s, strlen(s));
+        lately[i].s = s;
+    }
+    return lately[i].kept;
 }
 
 /* One code point as UTF-8; what is none becomes U+FFFD. */

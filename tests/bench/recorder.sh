@@ -26,6 +26,22 @@ for rate in 100000 200000 500000 1000000; do
 done
 ./emitter -t 2 -r 200000 -s 2 2>&1 > /dev/null | sed -n 's/^emitter:.*s, \([0-9.]*\) ns.*/without the recorder: \1 ns (the clock reading alone)/p'
 
+
+# How much longer a program takes that is busy and reports 200,000 events a second; by its own clock, and its thread's CPU.
+taken() { "$@" ./emitter -n $((200000 * 2)) -w $work 2>&1 > /dev/null | sed -n 's/^emitter:.*; \([0-9]*\) us, \([0-9]*\) us of CPU/\1 \2/p'; }
+work=10000
+set -- $(./emitter -n 2000 -w $work 2>&1 > /dev/null | sed -n 's/^emitter:.*; \([0-9]*\) us, .*/\1/p')
+work=$((work * 5 * 2000 / $1))
+echo
+for i in 1 2 3 4 5 6 7; do
+    rm -f w.sqlite*
+    echo "$(taken env) $(taken cpscope record -o w.sqlite --)"
+done > pairs.txt
+median() { awk "{printf \"%.2f\n\", $1}" pairs.txt | sort -n | sed -n 4p; }
+echo "a busy program that reports $(median '4e11 / $1' | cut -d. -f1) events a second takes $(median '100 * $3 / $1 - 100') % longer recorded," \
+    "its thread $(median '100 * $4 / $2 - 100') % more CPU (goal: under 3; medians of 7 pairs)"
+echo "events lost: $(meta w.sqlite record_lost)"
+
 inc=${CUDA:-/usr/local/cuda}/include
 if [ -f "$inc/nvtx3/nvToolsExt.h" ]; then
     cat > pairs.c <<'C'
@@ -53,16 +69,21 @@ else
     echo "NVTX push/pop pair, CPU of the thread: no NVTX headers here"
 fi
 
+# CPU of the whole group of processes, user and system, in ms; the events' share of it.
+group() { local TIMEFORMAT='%U %S'; { time "$@" > out 2> err; } 2>&1 | awk '{printf "%d", 1000 * ($1 + $2)}'; }
 run() { cpbench run --device cpu --mode gdn.chunkwise --route naive --cp 4 --layers 24 --microbatches 10 --recompute full --tokens 1024 \
     --seqs 512,256,192,64 --hidden 32 --kheads 2 --vheads 4 --dk 8 --dv 8; }
+step_ms() { sed -n '2s/^[^,]*,\([0-9]*\)[0-9]\{6\},.*/\1/p' out; }
 if command -v cpbench > /dev/null; then
+    export -f run
     echo
     for i in 1 2 3; do
         rm -f b.sqlite*
-        plain=$(run 2> /dev/null | sed -n '2s/^[^,]*,\([0-9]*\),.*/\1/p')
-        export -f run
-        taped=$(cpscope record -o b.sqlite -- bash -c run 2> /dev/null | sed -n '2s/^[^,]*,\([0-9]*\),.*/\1/p')
-        echo "naive run at the seed's structure: step $((plain / 1000000)) ms without, $((taped / 1000000)) ms recorded, $(meta b.sqlite record_events)" \
-            "events, $(meta b.sqlite record_lost) lost, $(($(stat -c %s b.sqlite) >> 20)) MiB, writer $(($(meta b.sqlite record_writer_cpu_ns) / 1000000)) ms CPU"
-    done
+        plain=$(group bash -c run) plain_step=$(step_ms)
+        taped=$(group cpscope record -o b.sqlite -- bash -c run) step=$(step_ms) events=$(meta b.sqlite record_events)
+        echo "naive run at the seed's structure, $i: step $plain_step ms without, $step ms recorded, $events" \
+            "events, $(meta b.sqlite record_lost) lost, $(($(stat -c %s b.sqlite) >> 20)) MiB, writer $(($(meta b.sqlite record_writer_cpu_ns) / 1000000)) ms CPU;" \
+            "CPU of all $plain ms without, $taped ms recorded: $(((taped - plain) * 1000000 / events)) ns an event"
+    done | tee runs
+    sed 's/.*: \(-*[0-9]*\) ns an event/\1/' runs | sort -n | sed -n '2s/.*/the median: & ns of CPU an event on full cores (goal: under 1000)/p'
 fi

@@ -1,10 +1,10 @@
 /* emitter.c - a program that reports as a device of ours does (schemas/activity.h), at a rate and on threads as told.
  *
  *     emitter [--threads N] [--rate EVENTS/s, all threads together; 0 as fast as it goes] [--seconds S | --events N a thread]
- *             [--end exit|_exit|abort|kill|fork|hang] [--beat] [--spin]
+ *             [--work N, multiplications before each event] [--end exit|_exit|abort|kill|fork|hang] [--beat] [--spin]
  *
  * Prints what a recording must hold: "events N", and with --beat once in 10 ms the time of the last event of thread 0, in ns
- * since the start of the program. Costs are printed on stderr: ns of one report with one clock reading.
+ * since the start of the program. Costs are printed on stderr: ns of one report with one clock reading, then wall and CPU time.
  */
 #include "schemas/activity.h"
 #include "schemas/clock.h"
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 static struct {
-    long threads, events;
+    long threads, events, work;
     double rate, seconds;
     const char *end;
     bool beat, spin;
@@ -84,6 +84,17 @@ static void pace(long i, int64_t start)
     }
 }
 
+/* What the program is there for: one multiplication waits for the other. */
+static void work(void)
+{
+    volatile uint64_t result;
+    uint64_t x = 1;
+    for (long i = 0; i < arg.work; i++)
+        x = x * 6364136223846793005u + 1442695040888963407u;
+    result = x;
+    (void)result;
+}
+
 static bool more(long i, int64_t start)
 {
     if (arg.seconds > 0)
@@ -98,6 +109,7 @@ static void *emit(void *number)
     static _Thread_local uint32_t mine[LONGEST];
     for (; more(i, start); i++) {
         pace(i, start);
+        work();
         struct activity a = event(thread, i);
         a.start = clock_now();
         a.end = clock_now();
@@ -139,7 +151,8 @@ static void run(void)
     printf("events %lld\n", (long long)total);
     fflush(stdout);
     double n = (double)total, wall = (double)(ended_at - start);
-    fprintf(stderr, "emitter: %.0f events/s, %d ns each (median) with a reading of the clock\n", n * 1e9 / wall, median());
+    fprintf(stderr, "emitter: %.0f events/s, %d ns each (median) with a reading of the clock; %.0f us, %.0f us of CPU\n", n * 1e9 / wall, median(),
+            wall / 1e3, (double)clock_of(CLOCK_THREAD_CPUTIME_ID) / 1e3);
 }
 
 static void end(const char *how)
@@ -180,6 +193,9 @@ static error_t option(int key, char *value, struct argp_state *state)
     case 'n':
         arg.events = atol(value);
         return 0;
+    case 'w':
+        arg.work = atol(value);
+        return 0;
     case 'e':
         arg.end = value;
         return 0;
@@ -199,6 +215,7 @@ int main(int argc, char **argv)
                                                  {"rate", 'r', "N", 0, "events a second, all threads together", 0},
                                                  {"seconds", 's', "S", 0, "how long", 0},
                                                  {"events", 'n', "N", 0, "or how many, a thread", 0},
+                                                 {"work", 'w', "N", 0, "multiplications before each event", 0},
                                                  {"end", 'e', "HOW", 0, "how the program ends", 0},
                                                  {"beat", 'b', NULL, 0, "print times of events", 0},
                                                  {"spin", 'f', NULL, 0, "full cores: threads that are early spin", 0},
