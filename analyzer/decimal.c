@@ -126,3 +126,17 @@ bool decimal_int(const char *s, size_t n, int64_t *value)
     *value = negative ? -v : v;
     return true;
 }
+
+bool decimal_whole(const char *s, size_t n, int64_t *value)
+{
+    struct parts x;
+    if (decimal_int(s, n, value))
+        return true;
+    if (!split(s, n, &x) || x.counts_thousandths)
+        return false;
+    int64_t keep = (int64_t)x.nwhole + x.exponent, all = (int64_t)(x.nwhole + x.nfraction);
+    for (int64_t i = keep > 0 ? keep : 0; i < all; i++)
+        if (digit_at(&x, i))
+            return false;
+    return scale(&x, keep, value);
+}

@@ -13,3 +13,6 @@ bool decimal_scaled(const char *s, size_t n, int shift, int64_t *value);
 
 /* A whole number within int64 and nothing else. */
 bool decimal_int(const char *s, size_t n, int64_t *value);
+
+/* The same, also as programs write it that know real numbers only: "7.0", "1e3". */
+bool decimal_whole(const char *s, size_t n, int64_t *value);

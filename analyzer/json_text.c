@@ -88,7 +88,7 @@ int64_t json_int(const struct json_value *v, int64_t none)
 {
     int64_t i;
     bool may = v->type == JSON_NUMBER || v->type == JSON_STRING;
-    return may && decimal_int(v->s, v->n, &i) ? i : none;
+    return may && decimal_whole(v->s, v->n, &i) ? i : none;
 }
 
 void json_ints(const struct json_value *v, int32_t *to, size_t n)
@@ -103,7 +103,7 @@ void json_ints(const struct json_value *v, int32_t *to, size_t n)
         while (last > p && (unsigned char)last[-1] <= ' ')
             last--;
         int64_t x;
-        if (p < last && decimal_int(p, (size_t)(last - p), &x) && x >= 0 && x <= INT32_MAX)
+        if (p < last && decimal_whole(p, (size_t)(last - p), &x) && x >= 0 && x <= INT32_MAX)
             to[i] = (int32_t)x;
         p = stop + 1;
     }

@@ -70,7 +70,9 @@ void kineto_start(struct kineto *k, struct tracedata *d, struct err *e)
 /* The number in "stream 7", "7" or 7; `none` when there is none. */
 static int64_t number(const struct json_value *v, int64_t none)
 {
-    if (v->type != JSON_NUMBER && v->type != JSON_STRING)
+    if (v->type == JSON_NUMBER)
+        return json_int(v, none);
+    if (v->type != JSON_STRING)
         return none;
     uint32_t i = v->n;
     while (i > 0 && v->s[i - 1] >= '0' && v->s[i - 1] <= '9')

@@ -173,6 +173,7 @@ static void operator_row(struct kineto *k, struct event *ev)
 
 static const struct kineto_cat cats[] = {
     {"kernel", EV_KERNEL, kernel},
+    {"mtia_ccp_events", EV_KERNEL, kernel}, /* the profiler's own list has them as kernels, and hpu_op as calls */
     {"gpu_memcpy", EV_MEMCPY, copy},
     {"memcpy", EV_MEMCPY, copy},
     {"gpu_memset", EV_MEMSET, copy},
@@ -181,6 +182,9 @@ static const struct kineto_cat cats[] = {
     {"cuda_runtime", EV_RUNTIME, runtime},
     {"cuda_driver", EV_RUNTIME, runtime},
     {"runtime", EV_RUNTIME, runtime},
+    {"driver", EV_RUNTIME, runtime},
+    {"glow_runtime", EV_RUNTIME, runtime},
+    {"hpu_op", EV_RUNTIME, runtime},
     {"hip_runtime", EV_RUNTIME, runtime},
     {"xpu_runtime", EV_RUNTIME, runtime},
     {"xpu_driver", EV_RUNTIME, runtime},

@@ -79,6 +79,13 @@ TEST(whole_numbers)
     assert_false(decimal_int("12.0", 4, &v));
     assert_false(decimal_int("", 0, &v));
     assert_false(decimal_int("-", 1, &v));
+    assert_true(decimal_whole("7.0", 3, &v) && v == 7);
+    assert_true(decimal_whole("-12", 3, &v) && v == -12);
+    assert_true(decimal_whole("1.25e3", 6, &v) && v == 1250);
+    assert_true(decimal_whole("0.0", 3, &v) && v == 0);
+    assert_true(decimal_whole("900e-2", 6, &v) && v == 9);
+    assert_false(decimal_whole("7.5", 3, &v) || decimal_whole("1.25e1", 6, &v) || decimal_whole("1e-1", 4, &v) || decimal_whole("1e19", 4, &v));
+    assert_false(decimal_whole("", 0, &v) || decimal_whole("7.0x", 4, &v) || decimal_whole("-0.-12", 6, &v));
 }
 
 /* A number of d digits with its point anywhere, times 10^shift: exact in 128 bits, where the half is seen at once. */

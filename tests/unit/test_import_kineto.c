@@ -241,6 +241,7 @@ TEST(the_rank_counts_wherever_it_stands)
     } cases[] = {{"{\"distributedInfo\":{\"rank\":3,\"world_size\":8,\"backend\":\"nccl\"},\"traceEvents\":[" ROW "]}", 3},
                  {"{\"traceEvents\":[" ROW "],\"distributedInfo\":{\"rank\":3}}", 3},
                  {"{\"distributedInfo\":{\"backend\":\"nccl\"},\"traceEvents\":[" ROW "]}", -1},
+                 {"{\"distributedInfo\":{\"rank\":5.0},\"traceEvents\":[" ROW "]}", 5},
                  {"{\"distributedInfo\":null,\"traceEvents\":[" ROW "]}", -1},
                  {"[" ROW "]", -1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
