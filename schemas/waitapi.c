@@ -26,16 +26,12 @@ static const struct rule {
     enum sync_class class;
     bool pageable_only;
 } rules[] = {
-    {"cudaEventSynchronize", PREFIX, SYNC_EVENT},
-    {"hipEventSynchronize", PREFIX, SYNC_EVENT},
-    {"cuEventSynchronize", PREFIX, SYNC_EVENT},
-    {"aclrtSynchronizeEvent", PREFIX, SYNC_EVENT},
-    {"cudaDeviceSynchronize", PREFIX, SYNC_DEVICE},
-    {"cudaThreadSynchronize", PREFIX, SYNC_DEVICE},
-    {"hipDeviceSynchronize", PREFIX, SYNC_DEVICE},
-    {"cuCtxSynchronize", PREFIX, SYNC_DEVICE},
-    {"aclrtSynchronizeDevice", PREFIX, SYNC_DEVICE},
-    {"DeviceSynchronize", PREFIX, SYNC_DEVICE},
+    {"EventSynchronize", CONTAINS, SYNC_EVENT}, /* cuda, hip, cu, musa ... */
+    {"SynchronizeEvent", CONTAINS, SYNC_EVENT}, /* aclrt */
+    {"DeviceSynchronize", CONTAINS, SYNC_DEVICE},
+    {"ThreadSynchronize", CONTAINS, SYNC_DEVICE},
+    {"CtxSynchronize", CONTAINS, SYNC_DEVICE},
+    {"SynchronizeDevice", CONTAINS, SYNC_DEVICE},
     {"Synchronize", CONTAINS, SYNC_STREAM},
     {"cudaMemcpyAsync", PREFIX, SYNC_COPY, true},
     {"cudaMemcpy2DAsync", PREFIX, SYNC_COPY, true},
