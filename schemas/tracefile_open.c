@@ -76,7 +76,7 @@ bool tracefile_recover(const char *path, bool *done, struct err *e)
 static bool copy_file(const char *from, const char *to, struct err *e)
 {
     int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
-    static _Thread_local char buf[1 << 16];
+    char buf[1 << 14];
     ssize_t n = -1;
     bool ok = in >= 0 && out >= 0;
     while (ok && (n = read(in, buf, sizeof buf)) > 0)

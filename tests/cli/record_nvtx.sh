@@ -17,3 +17,7 @@ echo "threads of 'on another thread', and of what main started there:" $(sqlite3
     $(sqlite3 n.sqlite "SELECT DISTINCT t.tid = t.pid FROM event e JOIN thread t ON t.id = e.thread JOIN string s ON s.id = e.name
     WHERE s.value = 'on another thread'")
 sqlite3 n.sqlite "SELECT value FROM meta WHERE key IN ('degraded', 'backend', 'clean_end') ORDER BY key"
+echo "- loaded by NVTX alone"
+NVTX_INJECTION64_PATH=$BUILD/lib/libcpscope.so CPSCOPE_OUT=$PWD/late.sqlite ./nvtx_ranges > late.out 2>&1
+count() { sqlite3 "$1" "SELECT count(*) FROM event WHERE kind = 7"; }
+echo "as many ranges as before: $(($(count late.sqlite) == $(count n.sqlite)))"
