@@ -7,6 +7,7 @@
 #include "analyzer/progress.h"
 #include "analyzer/trace_build.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -89,6 +90,14 @@ static void *helper(void *arg)
     return NULL;
 }
 
+/* What one file and one table let go of serves the next: given back to the system and faulted in again it costs a fifth of
+ * all time. */
+static void keep_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 128 << 20);
+}
+
 void for_files(size_t n, bool (*each)(void *ctx, size_t i), void *ctx)
 {
     enum { MOST = 64 };
@@ -96,6 +105,8 @@ void for_files(size_t n, bool (*each)(void *ctx, size_t i), void *ctx)
     pthread_t others[MOST];
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int k = 0;
+    if (n > 1)
+        keep_memory();
     while (k < MOST && k + 1 < cores && (size_t)k + 1 < n && pthread_create(&others[k], NULL, helper, &c) == 0)
         k++;
     take_next(&c, true);
