@@ -110,6 +110,23 @@ static uint32_t explain(const struct walk *w, uint32_t instant)
     return best;
 }
 
+/* Of a member of a matched collective, see struct replay; 0 of all else. */
+static int64_t drift_of(const struct replay *r, uint32_t task)
+{
+    uint32_t group = replay_tie(r, task)->group;
+    for (uint32_t i = 0; group && i < r->groups[group - 1].n; i++)
+        if (r->member[r->groups[group - 1].first + i] == task)
+            return r->drift[r->groups[group - 1].first + i];
+    return 0;
+}
+
+/* The walk goes on by a clock that is ns ahead: what is left of the window stays as long. */
+static void change_clock(struct walk *w, int64_t ns)
+{
+    w->from += ns;
+    w->now += ns;
+}
+
 static void walk_back(struct walk *w, uint32_t instant)
 {
     uint32_t task = instant / 2; /* the last one that was passed; an arrival belongs to none */
@@ -118,7 +135,11 @@ static void walk_back(struct walk *w, uint32_t instant)
         task = instant < 2 * w->r->n ? instant / 2 : task;
         if (cause == REPLAY_NONE)
             break;
+        if (cause >= 2 * w->r->n)
+            change_clock(w, drift_of(w->r, instant / 2));
         charge_edge(w, instant, cause);
+        if (instant >= 2 * w->r->n)
+            change_clock(w, -drift_of(w->r, cause / 2));
         instant = cause;
     }
     const struct replay_queue *q = &w->r->queues[w->r->tasks[task].queue];

@@ -60,6 +60,11 @@ static void keep_facts(const struct tracedata *from, struct tracedata *to)
         tracedata_meta(to, intern_str(&from->strings, from->meta[i].key), intern_str(&from->strings, from->meta[i].value));
     for (size_t i = 0; i < from->nloss; i++)
         tracedata_loss(to, intern_str(&from->strings, from->loss[i].reason), from->loss[i].count, from->loss[i].start, from->loss[i].end);
+    for (size_t i = 0; i < from->nclocks; i++) {
+        struct clock_row row = from->clocks[i];
+        row.clock = intern_id(&to->strings, intern_str(&from->strings, row.clock));
+        ARRAY_PUSH(to->clocks, to->nclocks, to->clocks_cap, row);
+    }
 }
 
 static void keep_file(const struct trace_file *f, struct arena *a, struct trace_file *to)

@@ -51,6 +51,13 @@ static void put_facts(struct bytes *b, const struct trace_file *f)
         bytes_int(b, d->loss[i].start);
         bytes_int(b, d->loss[i].end);
     }
+    bytes_int(b, (int64_t)d->nclocks);
+    for (size_t i = 0; i < d->nclocks; i++) {
+        bytes_string(b, intern_str(&d->strings, d->clocks[i].clock));
+        bytes_int(b, d->clocks[i].before);
+        bytes_int(b, d->clocks[i].other);
+        bytes_int(b, d->clocks[i].after);
+    }
 }
 
 static void get_meta(struct reading *r, struct trace_file *f, struct arena *a)
@@ -68,6 +75,18 @@ static void get_meta(struct reading *r, struct trace_file *f, struct arena *a)
     }
 }
 
+static void get_clocks(struct reading *r, struct trace_file *f, struct arena *a)
+{
+    size_t n = read_count(r, r->n - r->at);
+    for (size_t i = 0; i < n && !r->bad; i++) {
+        const char *clock = read_string(r, a);
+        struct clock_row row = {intern_id(&f->d.strings, clock ? clock : ""), read_int(r), 0, 0};
+        row.other = read_int(r);
+        row.after = read_int(r);
+        ARRAY_PUSH(f->d.clocks, f->d.nclocks, f->d.clocks_cap, row);
+    }
+}
+
 static void get_facts(struct reading *r, struct trace_file *f, struct arena *a)
 {
     f->start = read_int(r);
@@ -80,6 +99,7 @@ static void get_facts(struct reading *r, struct trace_file *f, struct arena *a)
     read_fields(r, held, sizeof *held, NULL, f->nheld, int_fields);
     f->held = held;
     get_meta(r, f, a);
+    get_clocks(r, f, a);
     f->backend = tracedata_meta_get(&f->d, "backend");
 }
 

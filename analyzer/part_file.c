@@ -16,10 +16,10 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { PART_VERSION = 1 };
+enum { PART_VERSION = 2 };
 
 static const char schema[] =
-    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; PRAGMA application_id = 1668313968; PRAGMA user_version = 1;"
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; PRAGMA application_id = 1668313968; PRAGMA user_version = 2;"
     "CREATE TABLE option (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;"
     "CREATE TABLE trace (id INTEGER PRIMARY KEY, name TEXT NOT NULL, folder INTEGER NOT NULL, rows BLOB, digest BLOB) STRICT;"
     "CREATE TABLE result (trace INTEGER NOT NULL, \"table\" TEXT NOT NULL, content BLOB NOT NULL,"

@@ -67,6 +67,7 @@ struct replay {
     struct replay_group *groups;
     size_t ngroups;
     uint32_t *member, *dep;
+    int64_t *drift; /* by member: what brings its times from its file's place on the common clock to the others' */
     size_t ndep, dep_cap;
     uint32_t *order; /* instants in an order in which each comes after what it follows from */
     size_t norder;

@@ -3,8 +3,11 @@
  *   rank 0  |====== arrived early ======|transfer|      ends together, whatever its clock says:
  *   rank 1              |== early ======|transfer|      clock 1 - clock 0 = median over calls of (end 1 - end 0)
  *
- * Ranks that one file holds were timed by one clock and are left alone.
+ * Ranks that one file holds were timed by one clock and are left alone, and so are files of one boot of a host. Between hosts
+ * readings of the wall clock go before (clocks.h): each file is moved as a whole, by what holds in the middle of its calls;
+ * what its clock drifts away from there is added where its times meet those of others, at the collectives.
  */
+#include "analyzer/clocks.h"
 #include "analyzer/replay.h"
 
 #include <stdlib.h>
@@ -22,6 +25,21 @@ static int by_call(const void *x, const void *y)
         return a->call < b->call ? -1 : 1;
     return (a->lane > b->lane) - (a->lane < b->lane);
 }
+
+struct cluster {          /* files that share a clock; known by the first of them */
+    uint32_t first, base; /* of a file: of its cluster; of a cluster: 1 + the one that its calls are measured by, 0 none */
+    int64_t from, to;     /* ends of its first and last call, absolute; to 0: no call */
+    int64_t left;         /* what the ends say after the wall */
+};
+
+struct joining {
+    const struct trace *t;
+    const struct collective *v; /* matched, by call and lane */
+    size_t n;
+    struct clocks clocks;
+    struct cluster *of; /* by file */
+    uint32_t *root;     /* by file: the first file of its run, whose clock is the common one */
+};
 
 static const struct event *row_of(const struct trace *t, const struct collective *c)
 {
@@ -59,46 +77,117 @@ static int by_shift(const void *x, const void *y)
     return by_value(&a->ns, &b->ns);
 }
 
-/* By file: what brings its times onto the clock of the first file of its calls. */
-static int64_t *offsets(const struct trace *t, const struct collective *v, size_t n, struct arena *a)
+static uint32_t file_of(const struct joining *j, const struct collective *c)
 {
-    int64_t *offset = arena_array(a, int64_t, t->nfiles);
-    struct shift *s = arena_array(a, struct shift, n + 1);
-    size_t m = 0;
-    const struct collective *first = v;
-    for (size_t i = 0; i < n; i++) {
-        first = v[i].call == first->call ? first : &v[i];
-        uint32_t file = t->lanes[v[i].lane].file;
-        if (file != t->lanes[first->lane].file)
-            s[m++] = (struct shift){file, row_of(t, first)->end - row_of(t, &v[i])->end};
+    return j->t->lanes[c->lane].file;
+}
+
+/* Absolute. A hostile time zero must not overflow. */
+static int64_t end_of(const struct joining *j, const struct collective *c)
+{
+    int64_t end;
+    return __builtin_add_overflow(row_of(j->t, c)->end, j->t->files[file_of(j, c)].d.t0, &end) ? 0 : end;
+}
+
+static void find_clusters(struct joining *j)
+{
+    for (uint32_t f = 0; f < j->t->nfiles; f++) {
+        uint32_t root = f, first = f;
+        for (uint32_t k = f; k-- > 0;)
+            if (j->t->files[k].run == j->t->files[f].run) {
+                root = k;
+                first = clocks_tie(&j->clocks, f, k) == CLOCK_SHARED ? k : first;
+            }
+        j->root[f] = root;
+        j->of[f].first = first;
     }
+}
+
+/* What brings a time of the file, at `own`, onto the root's clock, as far as the files tell: of relative times. */
+static int64_t told(const struct joining *j, uint32_t file, int64_t own)
+{
+    uint32_t root = j->root[file], first = j->of[file].first;
+    bool alone = clocks_tie(&j->clocks, first, root) == CLOCK_ALONE;
+    int64_t zeros;
+    if (__builtin_sub_overflow(j->t->files[file].d.t0, j->t->files[alone ? first : root].d.t0, &zeros))
+        return 0;
+    return zeros + clocks_shift(&j->clocks, first, root, own);
+}
+
+static int64_t told_end(const struct joining *j, const struct collective *c)
+{
+    return row_of(j->t, c)->end + told(j, file_of(j, c), end_of(j, c));
+}
+
+/* Each cluster's calls with the first one that it meets; an earlier file comes first, so bases are done before. */
+static size_t find_shifts(struct joining *j, struct shift *s)
+{
+    const struct collective *first = j->v;
+    size_t m = 0;
+    for (size_t i = 0; i < j->n; i++) {
+        first = j->v[i].call == first->call ? first : &j->v[i];
+        uint32_t base = j->of[file_of(j, first)].first, own = j->of[file_of(j, &j->v[i])].first;
+        struct cluster *k = &j->of[own];
+        int64_t end = end_of(j, &j->v[i]);
+        k->from = k->to && k->from < end ? k->from : end;
+        k->to = k->to && k->to > end ? k->to : end;
+        if (base < own && (!k->base || k->base == base + 1)) {
+            k->base = base + 1;
+            s[m++] = (struct shift){own, told_end(j, first) - told_end(j, &j->v[i])};
+        }
+    }
+    return m;
+}
+
+static void find_rest(struct joining *j, struct arena *a)
+{
+    struct shift *s = arena_array(a, struct shift, j->n + 1);
+    size_t m = find_shifts(j, s);
     if (m)
         qsort(s, m, sizeof *s, by_shift);
-    for (size_t i = 0, j; i < m; i = j) {
-        for (j = i; j < m && s[j].file == s[i].file;)
-            j++;
-        offset[s[i].file] = s[i + (j - i) / 2].ns;
+    for (size_t i = 0, k; i < m; i = k) {
+        for (k = i; k < m && s[k].file == s[i].file;)
+            k++;
+        struct cluster *c = &j->of[s[i].file];
+        c->left = s[i + (k - i) / 2].ns + j->of[c->base - 1].left;
     }
-    return offset;
 }
 
-static void move_clocks(struct replay *r, const int64_t *offset)
+/* In the middle of its cluster's calls. */
+static int64_t told_as_whole(const struct joining *j, uint32_t file)
 {
-    for (size_t q = 0; q < r->nqueues; q++)
-        r->queues[q].offset = offset[r->queues[q].file];
+    const struct cluster *k = &j->of[j->of[file].first];
+    return k->to ? told(j, file, k->from + (k->to - k->from) / 2) : 0;
 }
 
-static void make_groups(struct replay_build *b, const struct collective *v, size_t n)
+static void move_clocks(struct replay *r, const struct joining *j)
+{
+    for (size_t q = 0; q < r->nqueues; q++) {
+        uint32_t file = r->queues[q].file;
+        r->queues[q].offset = told_as_whole(j, file) + j->of[j->of[file].first].left;
+    }
+}
+
+/* How far the clock of the call's file has drifted from where its file was moved by. */
+static int64_t drift_at(const struct joining *j, const struct collective *c)
+{
+    return told(j, file_of(j, c), end_of(j, c)) - told_as_whole(j, file_of(j, c));
+}
+
+static void make_groups(struct replay_build *b, const struct joining *j)
 {
     struct replay *r = b->r;
-    r->groups = arena_array(&r->arena, struct replay_group, n + 1);
-    r->member = arena_array(&r->arena, uint32_t, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        if (!i || v[i].call != v[i - 1].call)
+    r->groups = arena_array(&r->arena, struct replay_group, j->n + 1);
+    r->member = arena_array(&r->arena, uint32_t, j->n + 1);
+    r->drift = arena_array(&r->arena, int64_t, j->n + 1);
+    for (size_t i = 0; i < j->n; i++) {
+        if (!i || j->v[i].call != j->v[i - 1].call)
             r->groups[r->ngroups++] = (struct replay_group){.first = (uint32_t)i, .join = INT64_MIN, .transfer = INT64_MAX};
         struct replay_group *g = &r->groups[r->ngroups - 1];
-        uint32_t task = b->task_of[r->t->lanes[v[i].lane].file][v[i].event] - 1;
+        uint32_t task = b->task_of[r->t->lanes[j->v[i].lane].file][j->v[i].event] - 1;
         int64_t start = replay_start(r, task), ns = replay_end(r, task) - start;
+        r->drift[i] = drift_at(j, &j->v[i]);
+        start += r->drift[i];
         r->member[g->first + g->n++] = task;
         replay_tied(r, task)->group = (uint32_t)r->ngroups;
         g->join = start > g->join ? start : g->join;
@@ -112,10 +201,14 @@ void replay_join(struct replay_build *b)
     struct collectives c;
     struct arena a = {0};
     collectives_find_all(r->t, &c);
-    size_t n = matched_calls(r->t, &c, &r->unmatched);
-    if (n)
-        move_clocks(r, offsets(r->t, c.v, n, &a));
-    make_groups(b, c.v, n);
+    struct joining j = {.t = r->t, .v = c.v, .n = matched_calls(r->t, &c, &r->unmatched)};
+    j.of = arena_array(&a, struct cluster, r->t->nfiles + 1);
+    j.root = arena_array(&a, uint32_t, r->t->nfiles + 1);
+    clocks_find(r->t, &a, &j.clocks);
+    find_clusters(&j);
+    find_rest(&j, &a);
+    move_clocks(r, &j);
+    make_groups(b, &j);
     collectives_free(&c);
     arena_free(&a);
 }

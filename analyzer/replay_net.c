@@ -43,11 +43,11 @@ static void follow_members(struct shrinking *s, uint32_t instant)
     int64_t last = INT64_MIN;
     struct replay_edge e;
     for (size_t k = 0; replay_edge(s->r, instant, k, &e); k++)
-        if (is_known(s, e.instant) && replay_measured(s->r, e.instant) > last)
-            last = replay_measured(s->r, e.instant);
+        if (is_known(s, e.instant) && replay_measured(s->r, e.instant) + e.usual > last)
+            last = replay_measured(s->r, e.instant) + e.usual;
     for (size_t k = 0; replay_edge(s->r, instant, k, &e); k++)
         if (is_known(s, e.instant))
-            add_cause(s, e.instant, last - replay_measured(s->r, e.instant));
+            add_cause(s, e.instant, last - replay_measured(s->r, e.instant) - e.usual);
 }
 
 /* The causes with their slack, as replay_run() has them. 1 + the cause, when it is one only and without slack. */

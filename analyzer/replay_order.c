@@ -56,7 +56,7 @@ bool replay_edge(const struct replay *r, uint32_t instant, size_t k, struct repl
 {
     if (instant >= 2 * r->n) {
         const struct replay_group *g = &r->groups[instant - 2 * r->n];
-        return k < g->n && edge(x, 2 * r->member[g->first + k], 0);
+        return k < g->n && edge(x, 2 * r->member[g->first + k], r->drift[g->first + k]);
     }
     return instant & 1 ? end_edge(r, instant / 2, k, x) : start_edge(r, instant / 2, k, x);
 }

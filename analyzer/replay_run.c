@@ -114,12 +114,12 @@ static int64_t arrival(const struct running *x, uint32_t instant)
     int64_t last = unknown, known = unknown;
     struct replay_edge e;
     for (size_t k = 0; replay_edge(x->r, instant, k, &e); k++) {
-        int64_t m = replay_measured(x->r, e.instant);
+        int64_t m = replay_measured(x->r, e.instant) + e.usual;
         if (x->at[e.instant] == unknown)
             continue;
         known = m > known ? m : known;
-        if (change_of(x, e.instant / 2) != DROP && x->at[e.instant] > last)
-            last = x->at[e.instant];
+        if (change_of(x, e.instant / 2) != DROP && x->at[e.instant] + e.usual > last)
+            last = x->at[e.instant] + e.usual;
     }
     int64_t measured = replay_measured(x->r, instant);
     return last == unknown ? measured : last + (measured - known);

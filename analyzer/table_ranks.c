@@ -3,7 +3,11 @@
  *   rank 0  |-------- collective --------|      a collective ends on all its ranks at once: the ends tell the clocks apart
  *   rank 1            |--- collective ---|      offset = median of the differences, residual = median of what is left
  *   rank 2                     |---------|      the shortest came last: everybody waited for rank 2
+ *
+ * What the files know of their clocks (clocks.h) goes before: one boot's clock is one, and readings of the wall take out
+ * drift between hosts; the ends tell the rest.
  */
+#include "analyzer/clocks.h"
 #include "analyzer/collectives.h"
 #include "analyzer/groups.h"
 #include "schemas/tracefile.h"
@@ -28,11 +32,13 @@ struct standing { /* of one rank */
     bool twice;     /* several of its devices take part in one call */
     uint32_t last_group, last_op;
     int64_t last_most;
+    int64_t from, to; /* ends of its first and last matched call, in its clock */
 };
 
 struct ranking {
     const struct trace *t;
     struct collectives c;
+    struct clocks clocks;
     struct member *v; /* by call, rank */
     size_t n;
     struct standing *of; /* by rank */
@@ -64,8 +70,12 @@ static void collect(struct ranking *k, struct arena *a)
         s->calls++;
         s->unmatched |= !c->call;
         s->wait += c->call ? c->total_ns - c->transfer_ns : 0;
-        if (c->call)
-            k->v[k->n++] = (struct member){c->call, l->host, c->end + k->t->files[l->file].d.t0, c->group, c->op, c->last};
+        int64_t end = c->end + k->t->files[l->file].d.t0;
+        if (!c->call)
+            continue;
+        s->from = s->to && s->from < end ? s->from : end;
+        s->to = s->to && s->to > end ? s->to : end;
+        k->v[k->n++] = (struct member){c->call, l->host, end, c->group, c->op, c->last};
     }
     qsort(k->v, k->n, sizeof *k->v, by_call);
 }
@@ -106,20 +116,34 @@ static int64_t median(int64_t *v, size_t n)
     return v[(n - 1) / 2];
 }
 
-/* One file shares one clock. Differences of the ends of rank r's calls to those of its base, in place: k->d[first[r] ..]. */
-static void fill_clock(struct ranking *k, uint32_t r, struct cell *row)
+static uint32_t file_of(const struct ranking *k, uint32_t rank)
 {
-    bool one_clock = k->t->ranks[k->base[r]].file == k->t->ranks[r].file;
+    return k->t->ranks[rank].file;
+}
+
+/* By the wall: in the middle of what is known of it. */
+static int64_t wall_shift(const struct ranking *k, uint32_t r)
+{
+    const struct standing *s = &k->of[r];
+    int64_t middle = s->to ? s->from + (s->to - s->from) / 2 : k->t->files[file_of(k, r)].d.t0;
+    return clocks_shift(&k->clocks, file_of(k, r), file_of(k, k->base[r]), middle);
+}
+
+/* Differences of the ends of rank r's calls to those of its base, in place: k->d[first[r] ..]. */
+static enum clock_tie fill_clock(struct ranking *k, uint32_t r, struct cell *row)
+{
+    enum clock_tie tie = clocks_tie(&k->clocks, file_of(k, r), file_of(k, k->base[r]));
     int64_t *d = k->d + k->first[r];
     size_t n = k->first[r + 1] - k->first[r];
-    if (!n && !one_clock)
-        return;
-    int64_t offset = one_clock ? 0 : median(d, n);
-    row[OFFSET] = cell_int(offset);
+    if (!n && tie == CLOCK_ALONE)
+        return tie;
+    int64_t left = n && tie != CLOCK_SHARED ? median(d, n) : 0;
+    row[OFFSET] = cell_int(left - wall_shift(k, r));
     for (size_t i = 0; i < n; i++)
-        d[i] = d[i] < offset ? offset - d[i] : d[i] - offset;
+        d[i] = d[i] < left ? left - d[i] : d[i] - left;
     if (n)
         row[RESIDUAL] = cell_int(median(d, n));
+    return tie;
 }
 
 /* The member of the call v[0 .. n-1] that is its run's first rank; NULL: not in it, or with several devices. */
@@ -143,7 +167,7 @@ static void take_differences(const struct ranking *k, const struct member *v, si
         if ((m && v[m - 1].rank == v[m].rank) || (m + 1 < n && v[m + 1].rank == v[m].rank))
             continue; /* several devices: which one is it? */
         if (to)
-            to[at[v[m].rank]] = v[m].end - base->end;
+            to[at[v[m].rank]] = v[m].end + clocks_shift(&k->clocks, file_of(k, v[m].rank), file_of(k, base->rank), v[m].end) - base->end;
         at[v[m].rank]++;
     }
 }
@@ -254,21 +278,35 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     return true;
 }
 
+static void note_clocks(bool estimated, bool wall, bool shared, struct table *out)
+{
+    if (estimated)
+        table_note(out, "offsets are estimated from the ends of matched collectives; times of ranks are compared nowhere without them");
+    if (wall)
+        table_note(out, "between hosts the recordings' readings of the wall clock take out drift, the ends of matched collectives the rest; without "
+                        "such ends the offset is that of the walls, and the residual is not known");
+    if (shared)
+        table_note(out, "recordings of one boot of a host share its clock: offset 0");
+    if (!estimated && !wall && !shared)
+        table_note(out, "offset 0: ranks of one file share its clock; empty: no matched collective tells");
+}
+
 /* The rows are those of fill(), in order of the ranks. */
 static void fill_rows(struct ranking *k, struct table *out)
 {
-    bool estimated = false;
+    bool estimated = false, wall = false, shared = false;
     size_t at = 0;
     for (uint32_t r = 0; r < k->t->nranks; r++) {
         if (k->base[r] == NOT_A_MEMBER)
             continue;
         struct cell *row = table_at(out, at++);
         fill_waiting(k, r, out, row);
-        fill_clock(k, r, row);
-        estimated |= k->t->ranks[k->base[r]].file != k->t->ranks[r].file && row[OFFSET].kind;
+        enum clock_tie tie = fill_clock(k, r, row);
+        estimated |= tie == CLOCK_ALONE && row[OFFSET].kind;
+        wall |= tie == CLOCK_WALL;
+        shared |= tie == CLOCK_SHARED && file_of(k, r) != file_of(k, k->base[r]);
     }
-    table_note(out, estimated ? "offsets are estimated from the ends of matched collectives; times of ranks are compared nowhere without them"
-                              : "offset 0: ranks of one file share its clock; empty: no matched collective tells");
+    note_clocks(estimated, wall, shared, out);
 }
 
 static void finish(const struct trace *t, const void *args, struct table *out)
@@ -277,6 +315,7 @@ static void finish(const struct trace *t, const void *args, struct table *out)
     struct arena a = {0};
     struct ranking k = {.t = t, .of = arena_array(&a, struct standing, t->nranks)};
     collectives_find(t, &k.c);
+    clocks_find(t, &a, &k.clocks);
     collect(&k, &a);
     find_twice(&k);
     for (size_t i = 0; i < k.n; i++)
@@ -297,7 +336,9 @@ const struct table_desc table_ranks = {
     .name = "ranks",
     .title = "Ranks: clocks, waiting, stragglers",
     .what = "One row a rank. A collective ends on all its ranks at nearly one time, so the ends of matched calls tell how far a rank's clock is "
-            "off the first rank's: the offset is the median difference, the residual the median of what is left. The rank whose call is the "
+            "off the first rank's: the offset is the median difference, the residual the median of what is left. Recordings of one boot of a "
+            "host share its clock, and have offset 0; of two hosts, readings of the wall clock in both recordings take out drift first, and "
+            "the offset is that in the middle of the calls. The rank whose call is the "
             "shortest arrived last, and the others waited for it; where several are equally short nobody did. Neither needs aligned clocks. "
             "Of a rank with several devices the busiest counts.",
     .columns =

@@ -106,6 +106,7 @@ void ringfile_facts(const struct ring_head *h, struct tracedata *d)
         kinds(d, h->kinds);
     number(d, "utc_epoch_ns", h->realtime[1]);
     if (!simulated(d)) {
+        tracedata_meta(d, "boot_id", h->boot); /* files of one boot share their clock */
         struct clock_row c = {intern_id(&d->strings, "realtime"), h->realtime[0], h->realtime[1], h->realtime[2]};
         ARRAY_PUSH(d->clocks, d->nclocks, d->clocks_cap, c);
     }

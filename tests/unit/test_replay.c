@@ -198,6 +198,62 @@ TEST(clocks_are_told_by_the_ends_of_collectives)
     trace_close(&t);
 }
 
+/* Twenty collectives of three hosts. The clocks of the second and third gain 500 and lose 250 ns a ms and began elsewhere; the
+ * third host has two files of one boot. In each call rank 3 is the last, by 10 ns, to arrive: drift would hide it. */
+enum { HOSTS_CALLS = 20, HOSTS_EVERY = 100000 };
+
+static int64_t host_clock(int host, int64_t t)
+{
+    static const int64_t ahead[] = {1000, 77000000, 5000}, gains[] = {0, 2000, -4000};
+    return t + ahead[host] + (gains[host] ? t / gains[host] : 0);
+}
+
+static void make_host_rank(struct maker *m, int rank)
+{
+    int host = rank < 2 ? rank : 2;
+    int64_t zero = host_clock(host, 40000 * rank); /* each file begins at its own zero */
+    m->rank = rank;
+    m->d.t0 = zero;
+    tracedata_meta(&m->d, "boot_id", host == 0 ? "first" : host == 1 ? "second" : "third");
+    for (int i = 0; i < 3; i++)
+        make_reading(m, host_clock(host, 1500000 * i), INT64_C(1700000000000000000) + 1500000 * i + 3 * host);
+    for (int i = 1; i <= HOSTS_CALLS; i++) {
+        int64_t t = HOSTS_EVERY * (int64_t)i + 100000, arrives = t + 1000 + (rank == 3 ? 10 : 0);
+        make_comm(m, "cp", "all_gather", 0, host_clock(host, arrives) - zero, host_clock(host, t + 2000) - zero, i, 4, 8);
+    }
+}
+
+TEST(hosts_are_put_on_one_clock_drift_and_all)
+{
+    struct maker m[4] = {maker("host0"), maker("host1"), maker("host2"), maker("host3")};
+    const char *paths[] = {m[0].path, m[1].path, m[2].path, m[3].path};
+    const struct trace_opts o = TRACE_OPTS_NONE;
+    struct trace t;
+    struct err e = {0};
+    struct replay r;
+    struct arena a = {0};
+    for (int k = 0; k < 4; k++) {
+        make_host_rank(&m[k], k);
+        make_file(&m[k]);
+    }
+    assert_ok(trace_open(paths, 4, &o, &t, &e), &e);
+    replay_build(&t, SITE_FUNCTION, &r);
+    assert_int_equal(r.ngroups, HOSTS_CALLS);
+    for (int i = 0; i < HOSTS_CALLS; i++) {
+        int64_t off = r.groups[i].join - (HOSTS_EVERY * (int64_t)(i + 1) + 100000 + 1010);
+        if (off < -2 || off > 2) /* whole ns, twice rounded */
+            fail_msg("call %d: the last arrives %lld ns off", i, (long long)off);
+    }
+    struct replayed p = replay_run(&r, NULL, &a);
+    for (uint32_t i = 0; i < r.norder; i++)
+        assert_int_equal(p.at[i], replay_measured(&r, i));
+    replay_free(&r);
+    arena_free(&a);
+    trace_close(&t);
+    for (int k = 0; k < 4; k++)
+        unlink(paths[k]);
+}
+
 /* ---- any trace ---- */
 
 static const char *const calls[] = {"cudaLaunchKernel",      "cudaStreamSynchronize", "cudaMemcpy",
@@ -357,5 +413,6 @@ TEST(path_of_two_syncs)
 
 UNIT_MAIN(UNIT(a_sync_less), UNIT(steps_before_the_window_are_replayed_too), UNIT(kernels_less_and_longer), UNIT(ranges_go_with_all_that_is_in_them),
           UNIT(what_matches_nothing_is_said), UNIT(streams_wait_for_events), UNIT(collectives_move_when_the_last_rank_has_come),
-          UNIT(clocks_are_told_by_the_ends_of_collectives), UNIT(nothing_changed_gives_the_measured_times),
-          UNIT(a_shrunk_graph_answers_as_the_whole_one), UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))
+          UNIT(clocks_are_told_by_the_ends_of_collectives), UNIT(hosts_are_put_on_one_clock_drift_and_all),
+          UNIT(nothing_changed_gives_the_measured_times), UNIT(a_shrunk_graph_answers_as_the_whole_one),
+          UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))

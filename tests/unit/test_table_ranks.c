@@ -131,5 +131,62 @@ TEST(a_rank_of_several_devices_in_one_call)
     trace_close(&t);
 }
 
-UNIT_MAIN(UNIT(the_shortest_came_last), UNIT(the_residual_is_what_alignment_leaves), UNIT(ranks_of_one_file_share_its_clock),
-          UNIT(two_runs_are_kept_apart), UNIT(unmatched_clocks_are_not_compared), UNIT(a_rank_of_several_devices_in_one_call))
+/* Calls each 100 us on a clock of rank 1 that gains 1 part in 20000 and is seen to do so by readings of the wall; the ends
+ * seen there are off by -6 .. 6 ns. */
+static struct maker drifting(const char *name, int32_t rank, bool readings, const char *boot)
+{
+    struct maker m = maker(name);
+    m.rank = rank;
+    m.d.t0 = rank ? 5000 : 1000000;
+    if (boot)
+        tracedata_meta(&m.d, "boot_id", boot);
+    for (int64_t i = 0; readings && i < 5; i++) {
+        int64_t t = 4000000 * i, own = rank ? t + t / 20000 + 5000 : t + 1000000;
+        make_reading(&m, own, INT64_C(1700000000000000000) + t);
+    }
+    for (int64_t i = 0; i <= 101; i++) {
+        int64_t t = 100000 * (i + 1), own = rank ? t + t / 20000 + i % 13 - 6 : t;
+        make_comm(&m, "cp", "all_gather", 0, own - 50, own, i, 2, 8);
+    }
+    return m;
+}
+
+static int64_t clock_cell(const char *boot0, const char *boot1, bool readings, const char *column, const char *note)
+{
+    struct maker a = drifting("i", 0, readings, boot0), b = drifting("j", 1, readings, boot1);
+    struct trace t;
+    struct table s;
+    open_both(&a, &b, &t);
+    make_table(&t, "ranks", NULL, &s);
+    bool said = false;
+    for (size_t i = 0; i < s.nnotes; i++)
+        said |= strstr(s.notes[i], note) != NULL;
+    assert_true(said);
+    assert_int_equal(cell_of(&s, 0, "offset_ns"), 0);
+    int64_t v = cell_of(&s, 1, column);
+    table_free(&s);
+    trace_close(&t);
+    return v;
+}
+
+TEST(readings_of_the_wall_take_out_drift)
+{
+    int64_t middle = 5150000, want = middle / 20000 + 5000 - 1000000; /* of the calls */
+    int64_t off = clock_cell("x", "y", true, "offset_ns", "readings of the wall clock") - want;
+    assert_true(off >= -1 && off <= 1);
+    assert_int_equal(clock_cell("x", "y", true, "residual_ns", "readings of the wall clock"), 3);
+    assert_int_equal(clock_cell(NULL, NULL, true, "residual_ns", "readings of the wall clock"), 3);
+    int64_t without = clock_cell("x", "y", false, "residual_ns", "offsets are estimated"); /* drift: 5 ns a call, over 51 calls, half of them */
+    assert_true(without > 120 && without < 135);
+}
+
+/* One boot's clock is one, whatever readings and ends say. */
+TEST(one_boot_is_one_clock)
+{
+    assert_int_equal(clock_cell("x", "x", true, "offset_ns", "one boot of a host"), 0);
+    assert_true(clock_cell("x", "x", false, "residual_ns", "one boot of a host") > 990000);
+}
+
+UNIT_MAIN(UNIT(readings_of_the_wall_take_out_drift), UNIT(one_boot_is_one_clock), UNIT(the_shortest_came_last),
+          UNIT(the_residual_is_what_alignment_leaves), UNIT(ranks_of_one_file_share_its_clock), UNIT(two_runs_are_kept_apart),
+          UNIT(unmatched_clocks_are_not_compared), UNIT(a_rank_of_several_devices_in_one_call))

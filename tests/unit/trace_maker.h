@@ -36,6 +36,13 @@ static inline void make_event(struct maker *m, struct event ev)
     assert_ok(tracedata_event(&m->d, &ev, &e), &e);
 }
 
+/* A reading of the wall clock, which took 10 ns: absolute times. */
+static inline void make_reading(struct maker *m, int64_t own, int64_t wall)
+{
+    struct clock_row c = {intern_id(&m->d.strings, "realtime"), own - 5, wall, own + 5};
+    ARRAY_PUSH(m->d.clocks, m->d.nclocks, m->d.clocks_cap, c);
+}
+
 /* A device row on (m->rank, device, stream). */
 static inline void make_work(struct maker *m, enum ev_kind kind, const char *name, int device, int stream, int64_t start, int64_t end, int64_t corr)
 {
