@@ -8,13 +8,14 @@ SAN       ?=
 COV       ?=
 BUILD     ?= build$(if $(SAN),$(if $(findstring thread,$(SAN)),-tsan,-san))$(if $(COV),-cov)
 Q         := $(if $(V),,@)
-OPT       ?= -O2
+OPT       ?= $(if $(SAN),-O1,-O2)
 WERROR    ?=
 
 nvtx      := $(wildcard $(CUDA)/include/nvtx3/nvToolsExt.h)
+# Under a sanitizer gcc's data flow warns of what is not so.
 warnings  := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-missing-field-initializers
 CPPFLAGS  += -I. -I$(BUILD)/gen -D_GNU_SOURCE $(if $(nvtx),-isystem $(CUDA)/include -DHAVE_NVTX)
-CFLAGS    += -std=c11 $(OPT) -g -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off -pthread $(warnings) $(if $(WERROR),-Werror) \
+CFLAGS    += -std=c11 $(OPT) $(if $(SAN),-g1,-g) -fPIC -fvisibility=hidden -fno-math-errno -ffp-contract=off -pthread $(if $(SAN),,$(warnings)) $(if $(WERROR),-Werror) \
              $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all) $(if $(COV),--coverage)
 LDFLAGS   += -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COV),--coverage)
 # The GDN and attention kernels are the hot loops; they are compiled for the machine at hand's vectors by clones, not flags.
@@ -237,7 +238,7 @@ fake_cupti := $(BUILD)/tests/fake/libcudart.so.13
 $(fake_cupti): $(wildcard tests/fake/cupti/*.[ch]) tests/fake/cupti/runtime.map collector/cupti_abi.h $(BUILD)/gen/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-missing-prototypes -fvisibility=default $(LDFLAGS) -shared -Wl,-soname,libcudart.so.13 \
-	  -Wl,--version-script=tests/fake/cupti/runtime.map -o $@ tests/fake/cupti/cupti.c tests/fake/cupti/runtime.c -ldl
+	  -Wl,--version-script=tests/fake/cupti/runtime.map -o $@ $(addprefix tests/fake/cupti/,cupti.c records.c runtime.c work.c launches.c) -ldl
 $(BUILD)/tests/test_cupti_threads: | $(fake_cupti)
 # Those of kernels on CUDA run them on the stand-in, in this program; it is plain in every build.
 cuda_standin := $(call obj_of,$(standin)/obj,$(cu_tables)) $(standin)/obj/cuda_tables.o $(obj_fake)

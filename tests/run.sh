@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # run.sh - all tests; the last line is "N passed, N failed, N skipped". UPDATE=1 rewrites goldens, LONG=1 adds the long ones,
 # UNITS_ONLY=1 leaves the goldens out, THREADS_ONLY=1 runs only the unit tests listed in tests/threads, ONLY=TEXT those whose
-# name holds TEXT, JOBS=N so many units at a time.
+# name holds TEXT, JOBS=N so many tests at a time [as there are cores], CASES=K one of K random cases (unit.h), TIMES=1 the CPU
+# time of each, longest first.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-$root/build}
@@ -18,15 +19,27 @@ ok() { passed=$((passed + 1)); [ -z "${VERBOSE:-}" ] || echo "ok $1"; }
 bad() { failed=$((failed + 1)); echo "FAIL $1"; [ ! -f "$2" ] || sed 's/^/    /' "$2" | tail -n 40; }
 skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
-# Runs a unit binary in an empty folder of its own; its output and status stay for judge().
-unit() {
-    mkdir "$tmp/unit-$1"
-    (cd "$tmp/unit-$1" && timeout "${UNIT_TIMEOUT:-300}" "$BUILD/tests/$1" > "$tmp/$1.log" 2>&1)
-    echo $? > "$tmp/$1.status"
-    rm -rf "$tmp/unit-$1"
+# A test runs in an empty folder of its own; its output, status and CPU time stay for the verdict.
+# run_test NAME COMMAND ARGUMENTS...
+run_test() {
+    local name=$1 TIMEFORMAT='%U %S'
+    shift
+    mkdir "$tmp/$name"
+    { time (cd "$tmp/$name" && "$@" > "$tmp/$name.log" 2>&1 < /dev/null); } 2> "$tmp/$name.time"
+    echo $? > "$tmp/$name.status"
+    rm -rf "$tmp/$name"
 }
-export -f unit
+unit() { run_test "$1" timeout "${UNIT_TIMEOUT:-300}" "$BUILD/tests/$1"; }
+script() { run_test "${1//\//-}" timeout "${CLI_TIMEOUT:-300}" bash "$ROOT/tests/$1.sh"; }
+export -f run_test unit script
 export tmp
+
+# at_once FUNCTION NAMES...: as many at a time as there are cores.
+at_once() {
+    local what=$1
+    shift
+    [ $# -eq 0 ] || printf '%s\n' "$@" | xargs -P "${JOBS:-$(nproc)}" -I{} bash -c "$what {}"
+}
 
 # A unit binary prints TAP: every ok and not ok counts; a binary that dies without a verdict is a failure of its own.
 judge() {
@@ -45,21 +58,17 @@ judge() {
     fi
 }
 
-# A golden: the script runs in an empty folder of its own; stdout, stderr and what it prints of statuses are exact.
-# Exit 77: skipped, the last line says why. A script NAME.sh without NAME.out prints its own verdict by its exit status.
+# A golden: stdout, stderr and what the script prints of statuses are exact. Exit 77: skipped, the last line says why.
+# A script NAME.sh without NAME.out gives its own verdict by its exit status.
 golden() {
-    local script=$1 name dir out
-    name=$(basename "$script" .sh) dir=$tmp/cli-$name out=$tmp/$name.got
-    mkdir -p "$dir"
-    (cd "$dir" && timeout "${CLI_TIMEOUT:-300}" bash "$script" > "$out" 2>&1 < /dev/null)
-    local rc=$?
-    if [ $rc -eq 77 ]; then skip "cli/$name" "$(tail -n 1 "$out")"
-    elif [ -f "${script%.sh}.out" ] || [ -n "${UPDATE:-}" ] && ! grep -q '^# verdict: exit status' "$script"; then
-        [ -z "${UPDATE:-}" ] || cp "$out" "${script%.sh}.out"
-        if diff -u "${script%.sh}.out" "$out" > "$tmp/diff"; then ok "cli/$name"; else bad "cli/$name" "$tmp/diff"; fi
-    elif [ $rc -eq 0 ]; then ok "cli/$name"
-    else bad "cli/$name (exit $rc)" "$out"; fi
-    rm -rf "$dir"
+    local name=$1 script=$root/tests/$1.sh want=$root/tests/$1.out got=$tmp/${1//\//-}.log rc
+    rc=$(cat "${got%.log}.status")
+    if [ "$rc" -eq 77 ]; then skip "$name" "$(tail -n 1 "$got")"
+    elif [ -f "$want" ] || [ -n "${UPDATE:-}" ] && ! grep -q '^# verdict: exit status' "$script"; then
+        [ -z "${UPDATE:-}" ] || cp "$got" "$want"
+        if diff -u "$want" "$got" > "$tmp/diff"; then ok "$name"; else bad "$name" "$tmp/diff"; fi
+    elif [ "$rc" -eq 0 ]; then ok "$name"
+    else bad "$name (exit $rc)" "$got"; fi
 }
 
 units=()
@@ -68,14 +77,22 @@ for u in "$root"/tests/unit/test_*.c; do
     [ -z "${THREADS_ONLY:-}" ] || grep -qx "$n" "$root/tests/threads" || continue
     case $n in *$only*) [ -f "$u" ] && [ -z "${UPDATE:-}" ] && units+=("$n") ;; esac
 done
-# As many at a time as there are cores, then in their order.
-[ ${#units[@]} -eq 0 ] || printf '%s\n' "${units[@]}" | xargs -P "${JOBS:-$(nproc)}" -I{} bash -c 'unit {}'
-for n in "${units[@]}"; do judge "$n"; done
-scripts=()
-[ -n "${UNITS_ONLY:-}" ] || scripts+=("$root"/tests/cli/*.sh)
-[ -z "${LONG:-}" ] || scripts+=("$root"/tests/long/*.sh)
-for s in "${scripts[@]}"; do
-    case $(basename "$s" .sh) in *$only*) [ -f "$s" ] && golden "$s" ;; esac
+folders=()
+[ -n "${UNITS_ONLY:-}" ] || folders+=(cli)
+[ -z "${LONG:-}" ] || folders+=(long)
+goldens=()
+for folder in "${folders[@]}"; do
+    for s in "$root/tests/$folder"/*.sh; do
+        case $(basename "$s" .sh) in *$only*) [ -f "$s" ] && goldens+=("$folder/$(basename "$s" .sh)") ;; esac
+    done
 done
+
+at_once unit "${units[@]}"
+for n in "${units[@]}"; do judge "$n"; done
+at_once script "${goldens[@]}"
+for n in "${goldens[@]}"; do golden "$n"; done
+if [ -n "${TIMES:-}" ]; then
+    (cd "$tmp" && for t in *.time; do echo "$(tail -n 1 "$t") ${t%.time}"; done) | awk '{ printf "%7.2f s  %s\n", $1 + $2, $3 }' | sort -rn
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -4,6 +4,7 @@
  *     UNIT_MAIN(UNIT(ivl_union_is_sorted), UNIT(ivl_matches_bitmap))
  *
  * PROP (n) runs its block n times; rnd(k) inside draws from a generator whose seed is printed once (SEED=... repeats it).
+ * CASES=K in the environment: one of K cases where there are many; a sanitizer looks at code, not at numbers.
  */
 #pragma once
 #include <setjmp.h>
@@ -53,13 +54,22 @@ static inline double rnd_real(void) /* in [-1, 1) */
 
 static inline int unit_prop(const char *test)
 {
-    const char *s = getenv("SEED");
+    const char *s = getenv("SEED"), *k = getenv("CASES");
     unit_random = s ? strtoull(s, NULL, 10) : 1;
-    printf("# %s: SEED=%llu\n", test, (unsigned long long)unit_random);
+    printf("# %s: SEED=%llu%s%s\n", test, (unsigned long long)unit_random, k ? " CASES=" : "", k ? k : "");
     return 0;
 }
 
-#define PROP(n) for (int prop_ = unit_prop(__func__); prop_ < (n); prop_++)
+/* How many of n cases are run. */
+static inline int unit_cases(int n)
+{
+    enum { FEW = 16 };
+    const char *s = getenv("CASES");
+    int k = s ? atoi(s) : 1, some = k > 1 ? (n + k - 1) / k : n;
+    return some < FEW ? (n < FEW ? n : FEW) : some;
+}
+
+#define PROP(n) for (int prop_ = unit_prop(__func__), cases_ = unit_cases(n); prop_ < cases_; prop_++)
 
 /* Fails the test with the message of *e when the call did not succeed. */
 #define assert_ok(call, e)                                                                                                                           \

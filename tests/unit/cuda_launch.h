@@ -47,4 +47,4 @@ static inline void cuda_launch(const char *name, const void *args)
 #define CASES_A_CASE 1
 #endif
 #undef PROP
-#define PROP(n) for (int prop_ = unit_prop(__func__); prop_ < ((n) + CASES_A_CASE - 1) / CASES_A_CASE; prop_++)
+#define PROP(n) for (int prop_ = unit_prop(__func__), cases_ = unit_cases(((n) + CASES_A_CASE - 1) / CASES_A_CASE); prop_ < cases_; prop_++)
