@@ -1,7 +1,7 @@
 /* import.c - which importer takes a file, and what is said about what it could not take. */
 #include "analyzer/import.h"
 #include "analyzer/part.h"
-#include "analyzer/progress.h"
+#include "analyzer/warn.h"
 #include "schemas/tracefile.h"
 
 #include <stdio.h>
@@ -55,8 +55,7 @@ void import_warn(const char *path, const struct tracedata *d, size_t from)
 {
     if (from >= d->nloss)
         return;
-    struct err line = {0}; /* its message is cut, and free of control characters */
-    char text[sizeof line.msg];
+    char text[sizeof((struct err *)0)->msg];
     size_t n = 0;
     for (size_t i = from; i < d->nloss && n < sizeof text; i++) {
         const char *reason = intern_str(&d->strings, d->loss[i].reason), *sep = i > from ? "; " : "";
@@ -65,9 +64,7 @@ void import_warn(const char *path, const struct tracedata *d, size_t from)
         else
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", sep, reason);
     }
-    fail(&line, ERR_FAIL, "%s: warning: %s", path, text);
-    progress_end();
-    fprintf(stderr, "cpscope: %s\n", line.msg);
+    warn("%s: warning: %s", path, text);
 }
 
 static bool read_foreign(const char *path, struct tracedata *d, struct err *e)

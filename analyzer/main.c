@@ -1,6 +1,7 @@
 /* main.c - finds the command, runs it, prints its error, checks the output, maps the status. */
 #include "analyzer/cmd.h"
 #include "analyzer/tablecmd.h"
+#include "analyzer/warn.h"
 #include "schemas/nearest.h"
 #include "schemas/version.h"
 
@@ -59,7 +60,9 @@ static enum status run(int argc, char **argv)
     argv[1] = self;
     enum status status = c ? c->run(argc - 1, argv + 1, &e) : table_main(t, argc - 1, argv + 1, &e);
     if (e.kind)
-        fprintf(stderr, "%s: %s\n", self, e.msg);
+        fprintf(stderr, "%s: %s%s\n", self, e.msg, e.kind == ERR_UNDECIDED ? warn_cause() : "");
+    else
+        warn_show();
     return e.kind ? err_status(&e) : status;
 }
 

@@ -2,6 +2,7 @@
 #include "analyzer/output.h"
 #include "analyzer/across.h"
 #include "analyzer/re.h"
+#include "analyzer/warn.h"
 #include "reports/render.h"
 #include "schemas/nearest.h"
 
@@ -33,8 +34,10 @@ const struct opt output_gate_rows[] = {OUTPUT_ROWS("text (default), csv, json, m
 bool output_open(struct output *o, const char *path, struct err *e)
 {
     *o = (struct output){.f = stdout, .path = path};
-    if (!path)
+    if (!path) {
+        warn_show();
         return true;
+    }
     struct stat st;
     bool there = stat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))
@@ -43,8 +46,10 @@ bool output_open(struct output *o, const char *path, struct err *e)
     if (!device && asprintf(&o->tmp, "%s.tmp", path) < 0)
         return fail(e, ERR_FAIL, "%s: out of memory", path);
     o->f = fopen(device ? path : o->tmp, "we");
-    if (o->f)
+    if (o->f) {
+        warn_show();
         return true;
+    }
     fail(e, ERR_FAIL, "%s: cannot write: %s", path, strerror(errno));
     free(o->tmp);
     *o = (struct output){0};

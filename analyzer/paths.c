@@ -2,13 +2,12 @@
 #include "analyzer/paths.h"
 #include "analyzer/import.h"
 #include "analyzer/part.h"
-#include "analyzer/progress.h"
 #include "analyzer/tarfile.h"
+#include "analyzer/warn.h"
 #include "schemas/tracefile.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -232,12 +231,8 @@ bool paths_expand(struct paths *p, struct arena *a, const char *const *given, si
 
 void paths_warn(const struct paths *p)
 {
-    struct err line = {0}; /* its message is cut, and free of control characters */
-    if (!p->left)
-        return;
-    fail(&line, ERR_FAIL, "warning: left out: %s", p->left);
-    progress_end();
-    fprintf(stderr, "cpscope: %s\n", line.msg);
+    if (p->left)
+        warn("warning: left out: %s", p->left);
 }
 
 void paths_free(struct paths *p)

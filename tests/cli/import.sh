@@ -22,5 +22,15 @@ say cpscope summary foreign.sqlite
 sqlite3 nsys.sqlite < "$DATA/import_nsys/kernels_and_calls(ok,events=3,loss=0).sql"
 say cpscope summary nsys.sqlite --span gpu --format csv
 say cpscope import plain.db cut.json -o both.db
+# A loss and no answer are one line; what a folder holds beside its traces is said.
+printf '[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"X","ca' > host.json
+say cpscope summary host.json
+mkdir job job/again
+cp plain.db job/rank0.sqlite
+: > job/rank1.json
+echo '{"lr": 1}' > job/config.json
+say cpscope summary job --span gpu --format csv
+say cpscope summary job --span gpu --format csv -q
+rm -r job
 sqlite3 cut.db "SELECT reason, count FROM loss"
 ls
