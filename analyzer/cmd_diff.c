@@ -1,6 +1,7 @@
 /* cmd_diff.c - cpscope diff A B [--table headline|syncs|kernels|comm] */
 #include "analyzer/cmd.h"
 #include "analyzer/diff.h"
+#include "analyzer/facts.h"
 #include "analyzer/output.h"
 #include "analyzer/progress.h"
 #include "schemas/nearest.h"
@@ -47,6 +48,16 @@ static bool ledger_named(const char *name, struct err *e)
     return known || fail(e, ERR_USAGE, "--ledger %s: not op or wait", name);
 }
 
+/* What made the two sides, and what they are compared for. */
+static void note_sides(const struct diff_side *s, struct table *out)
+{
+    struct facts x = facts_of(s->before, &out->arena), y = facts_of(s->after, &out->arena);
+    const char *before = facts_get(&x, "backend"), *after = facts_get(&y, "backend"), *varied = facts_varied(s->before, s->after, &out->arena);
+    table_note(out, "backend: %s before, %s after", before ? before : "unknown", after ? after : "unknown");
+    if (varied)
+        table_note(out, "after against before: %s", varied);
+}
+
 static bool print(const struct diff_side *s, const struct diff_kind *k, const struct output_opts *oo, struct arena *arena, struct err *e)
 {
     const char *why = diff_obstacle(s, arena);
@@ -54,6 +65,7 @@ static bool print(const struct diff_side *s, const struct diff_kind *k, const st
         return fail(e, ERR_UNDECIDED, "%s", why);
     struct table out = {0};
     bool ok = k->fill(s, &out, e);
+    note_sides(s, &out);
     table_note_files(s->before, &out);
     table_note_files(s->after, &out);
     ok = ok && output_table(&out, NULL, oo, e);

@@ -4,14 +4,52 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys of meta that are facts, and how a message names them. */
-static const struct {
+/* What is a fact, and how a message names it: a key of meta, or one of those that value_in() makes. */
+struct named {
     const char *key, *what;
-} keys[] = {
-    {"backend", "backend"},        {"device_name", "device"},       {"driver_version", "driver"}, {"world_size", "world size"},
-    {"world", "world size"},       {"cp", "context-parallel size"}, {"layers", "layers"},         {"hidden", "hidden size"},
-    {"kheads", "key heads"},       {"vheads", "value heads"},       {"dk", "key dimension"},      {"dv", "value dimension"},
-    {"conv", "convolution width"}, {"dtype", "data type"},
+};
+
+static const struct named keys[] = {
+    {"backend", "backend"},
+    {"device_name", "device"},
+    {"machine", "modelled machine"},
+    {"driver_version", "driver"},
+    {"world_size", "world size"},
+    {"world", "world size"},
+    {"cp", "context-parallel size"},
+    {"tp", "tensor-parallel size"},
+    {"dynamic_cp", "context-parallel sizes"},
+    {"op", "kind of layers"},
+    {"attention_layers", "attention layers"},
+    {"layers", "layers"},
+    {"hidden", "hidden size"},
+    {"kheads", "key heads"},
+    {"vheads", "value heads"},
+    {"dk", "key dimension"},
+    {"dv", "value dimension"},
+    {"conv", "convolution width"},
+    {"qheads", "query heads of attention"},
+    {"kvheads", "key heads of attention"},
+    {"dqk", "key dimension of attention"},
+    {"dv_attn", "value dimension of attention"},
+    {"dtype", "data type"},
+};
+
+/* What two runs of one job are compared for. */
+static const struct named varied[] = {
+    {"mode", "mode"},
+    {"attn_mode", "attention mode"},
+    {"route", "route"},
+    {"pack", "pack"},
+    {"boundaries", "boundaries"},
+    {"summary", "summary"},
+    {"metadata", "plans of attention"},
+    {"recompute", "recompute"},
+    {"sequences", "sequences"},
+    {"padding", "padding"},
+    {"microbatches", "micro-batches"},
+    {"host_cost", "host cost"},
+    {"comm", "communicator"},
 };
 
 static int by_text(const void *x, const void *y)
@@ -19,9 +57,17 @@ static int by_text(const void *x, const void *y)
     return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-static const char *value_in(const struct trace_file *f, const char *key)
+/* A mode is one way to compute its kind of layer: "gdn.chunkwise" is gdn; attn_mode is none where no layer is attention. */
+static const char *value_in(const struct trace_file *f, const char *key, struct arena *a)
 {
-    return strcmp(key, "backend") == 0 ? f->backend : tracedata_meta_get(&f->d, key);
+    const char *mode = tracedata_meta_get(&f->d, "mode"), *attention = tracedata_meta_get(&f->d, "attn_mode");
+    if (strcmp(key, "backend") == 0)
+        return f->backend;
+    if (strcmp(key, "op") == 0)
+        return mode ? arena_strndup(a, mode, strcspn(mode, ".")) : NULL;
+    if (strcmp(key, "attention_layers") == 0)
+        return !attention ? NULL : strcmp(attention, "none") == 0 ? attention : "some";
+    return tracedata_meta_get(&f->d, key);
 }
 
 /* The distinct values of one key over the files, joined. */
@@ -30,7 +76,7 @@ static const char *joined(const struct trace *t, const char *key, struct arena *
     const char **v = arena_array(a, const char *, t->nfiles + 1);
     size_t n = 0;
     for (size_t i = 0; i < t->nfiles; i++) {
-        const char *s = value_in(&t->files[i], key);
+        const char *s = value_in(&t->files[i], key, a);
         if (s && *s)
             v[n++] = s;
     }
@@ -75,13 +121,30 @@ static bool contradict(const char *key, const char *x, const char *y)
     return (x || y) && strcmp(key, "backend") == 0;
 }
 
+/* Adds "what AFTER against BEFORE" to the list. */
+static const char *listed(const char *list, const char *what, const char *before, const char *after, struct arena *a)
+{
+    return arena_printf(a, "%s%s%s %s against %s", list ? list : "", list ? ", " : "", what, after ? after : "unknown", before ? before : "unknown");
+}
+
 const char *facts_differ(const struct facts *before, const struct facts *after, struct arena *a)
 {
     const char *why = NULL;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *x = facts_get(before, keys[i].key), *y = facts_get(after, keys[i].key);
         if (contradict(keys[i].key, x, y))
-            why = arena_printf(a, "%s%s%s %s against %s", why ? why : "", why ? ", " : "", keys[i].what, y ? y : "unknown", x ? x : "unknown");
+            why = listed(why, keys[i].what, x, y, a);
     }
     return why ? arena_printf(a, "not comparable: %s", why) : NULL;
+}
+
+const char *facts_varied(const struct trace *before, const struct trace *after, struct arena *a)
+{
+    const char *list = NULL;
+    for (size_t i = 0; i < sizeof varied / sizeof *varied; i++) {
+        const char *x = joined(before, varied[i].key, a), *y = joined(after, varied[i].key, a);
+        if (contradict(varied[i].key, x, y))
+            list = listed(list, varied[i].what, x, y, a);
+    }
+    return list;
 }

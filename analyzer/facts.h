@@ -1,8 +1,8 @@
 /* facts.h - what must agree before two runs are compared: backend, device, driver, world size, shape.
  *
  * A fact that one side does not state is not held against it (foreign traces say less than ours); the backend is always
- * known to differ or not. What two runs may differ in (route, mode, number of micro-batches) is not a fact here: counts
- * are compared by rate.
+ * known to differ or not. What two runs are compared for (mode, route, padding, number of micro-batches) is no fact, but
+ * is told: counts are compared by rate.
  */
 #pragma once
 #include "analyzer/trace.h"
@@ -25,3 +25,5 @@ const char *facts_get(const struct facts *f, const char *key); /* NULL: not stat
 
 /* Why the two cannot be compared, or NULL. Text in `a`. */
 const char *facts_differ(const struct facts *before, const struct facts *after, struct arena *a);
+/* What else the two state differently ("route naive against interval, ..."), or NULL. Text in `a`. */
+const char *facts_varied(const struct trace *before, const struct trace *after, struct arena *a);

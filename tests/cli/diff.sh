@@ -11,3 +11,5 @@ diff gate_before.json gate_other_gpu.json
 diff gate_before.json gate_after.json --table sinks
 diff gate_before.json absent.json
 diff gate_before.json
+# What made each side, and what they are compared for, is said below the table.
+cpscope diff gate_before.json gate_after.json | tail -n 3
