@@ -178,6 +178,13 @@ void report_headline(struct report *r, struct table *out)
         put_line(r, &lines[i], &b, &a, out);
     bool whole = r->after.units.whole || (r->pair && r->before.units.whole);
     table_note(out, "means per rank and step, of device work per device and step%s", whole ? " (no steps found: a rank's window counts as one)" : "");
+    for (int i = r->pair ? 0 : 1; i < 2; i++) {
+        const struct side *s = i ? &r->after : &r->before;
+        if (side_simulated(s))
+            table_note(out, "%s: SIMULATED: times come from a cost model, not from a measurement", s->label);
+        if (report_oversubscribed(s))
+            table_note(out, "%s: more threads than cores: times are oversubscribed and not for judging", s->label);
+    }
     if (r->pair && !r->differ)
         table_note(out, "change is %% of the value before; of a percentage it is the difference in percentage points");
 }
