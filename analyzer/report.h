@@ -105,12 +105,15 @@ struct totals {
 struct totals report_totals(const struct side *s);
 void report_headline(struct report *r, struct table *out);
 void report_verdict(struct report *r, const struct table *ops, const struct table *waits, struct page *p);
+bool report_whole(const struct report *r); /* no steps are marked on one of the sides: its window counts as one */
 /* Times are on record but mean nothing as speed: the program had more runnable threads than cores. */
 bool report_oversubscribed(const struct side *s);
 
 /* ---- plots ---- */
 
-bool side_simulated(const struct side *s);   /* its times come from a model */
+bool side_simulated(const struct side *s); /* its times come from a model */
+/* Which of n values to draw when at most `most` fit: half of them the least, half the greatest. */
+const bool *report_extremes(const double *v, size_t n, size_t most, struct arena *a);
 const char *report_sample(struct report *r); /* "1 step of 4 ranks a side": how much was measured */
 
 bool report_plot_breakdown(struct report *r, enum plot_format f, struct plot *out, struct err *e);
@@ -122,5 +125,7 @@ bool report_plot_timeline(struct report *r, const struct side *s, enum plot_form
 
 /* ---- the rest of the page ---- */
 
-void report_provenance(struct report *r, struct table *out);
+/* Of two sides: what they differ in (and always trace, backend, window, events and losses), and the rest in *same. Of one run
+ * all in *out; *same is not touched. Both are initialised here and freed by the caller. */
+void report_provenance(struct report *r, struct table *out, struct table *same);
 bool report_page(struct report *r, FILE *out, struct err *e);

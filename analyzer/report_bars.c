@@ -9,6 +9,7 @@
 #include "analyzer/report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BARS_MOST = 16, SITES_MOST = 10 };
@@ -42,17 +43,52 @@ static bool several_runs(const struct trace *t)
     return false;
 }
 
+/* Of many devices those that idle least and most, for what lies between tells nothing more; in the order of the devices. */
 static size_t bars_of(const struct side *s, bool pair, struct plot_bar *v, struct arena *a)
 {
-    size_t n = s->t.nlanes < BARS_MOST ? s->t.nlanes : BARS_MOST;
-    for (size_t i = 0; i < n; i++) {
-        v[i] = bar_of(&s->t, &s->t.lanes[i], a);
+    size_t all = s->t.nlanes, n = 0;
+    struct plot_bar *bars = arena_array(a, struct plot_bar, all + 1);
+    double *idle = arena_array(a, double, all + 1);
+    for (size_t i = 0; i < all; i++) {
+        bars[i] = bar_of(&s->t, &s->t.lanes[i], a);
+        idle[i] = (double)bars[i].idle_ns;
+    }
+    const bool *kept = report_extremes(idle, all, BARS_MOST, a);
+    for (size_t i = 0; i < all; i++) {
+        if (!kept[i])
+            continue;
+        v[n] = bars[i];
         if (pair)
-            v[i].label = arena_printf(a, "%s: %s", s->label, v[i].label);
+            v[n].label = arena_printf(a, "%s: %s", s->label, v[n].label);
         else if (several_runs(&s->t))
-            v[i].label = arena_printf(a, "%s: %s", s->t.files[s->t.lanes[i].file].name, v[i].label);
+            v[n].label = arena_printf(a, "%s: %s", s->t.files[s->t.lanes[i].file].name, v[n].label);
+        n++;
     }
     return n;
+}
+
+struct ranked {
+    double value;
+    size_t i;
+};
+
+static int by_value(const void *x, const void *y)
+{
+    const struct ranked *a = x, *b = y;
+    int more = (a->value > b->value) - (a->value < b->value);
+    return more ? more : (a->i > b->i) - (a->i < b->i);
+}
+
+const bool *report_extremes(const double *v, size_t n, size_t most, struct arena *a)
+{
+    bool *kept = arena_array(a, bool, n + 1);
+    struct ranked *order = arena_array(a, struct ranked, n + 1);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct ranked){v[i], i};
+    qsort(order, n, sizeof *order, by_value);
+    for (size_t i = 0; i < n; i++)
+        kept[order[i].i] = n <= most || i < most / 2 || i >= n - (most - most / 2);
+    return kept;
 }
 
 static const char *sample_of(const struct side *s, struct arena *a)
@@ -88,7 +124,16 @@ bool report_plot_breakdown(struct report *r, enum plot_format f, struct plot *ou
     size_t n = r->pair ? bars_of(&r->before, true, bars, &r->arena) : 0;
     n += bars_of(&r->after, r->pair, bars + n, &r->arena);
     size_t all = r->after.t.nlanes + (r->pair ? r->before.t.nlanes : 0);
-    return plot_breakdown(bars, n, shown_of(r, n, all, "devices"), f, &r->arena, out, e);
+    return plot_breakdown(bars, n, shown_of(r, n, all, "devices, those that idle least and most,"), f, &r->arena, out, e);
+}
+
+static int longest_first(const void *x, const void *y)
+{
+    const struct site_change *a = x, *b = y;
+    int64_t of_a = a->before_ns > a->after_ns ? a->before_ns : a->after_ns, of_b = b->before_ns > b->after_ns ? b->before_ns : b->after_ns;
+    int order = (of_a < of_b) - (of_a > of_b);
+    order = order ? order : strcmp(a->site, b->site);
+    return order ? order : strcmp(a->api, b->api);
 }
 
 bool report_plot_syncs(struct report *r, const struct table *joined, enum plot_format f, struct plot *out, struct err *e)
@@ -96,6 +141,7 @@ bool report_plot_syncs(struct report *r, const struct table *joined, enum plot_f
     struct site_change *v;
     struct plot_site sites[SITES_MOST];
     size_t all = report_sites(joined, r->pair, &r->arena, &v), n = all < SITES_MOST ? all : SITES_MOST;
+    qsort(v, all, sizeof *v, longest_first);
     for (size_t i = 0; i < n; i++)
         sites[i] = (struct plot_site){*v[i].api ? arena_printf(&r->arena, "%s: %s", v[i].site, v[i].api) : v[i].site, v[i].before_ns, v[i].after_ns,
                                       v[i].before_count, v[i].after_count};

@@ -67,6 +67,19 @@ static void row(const struct report *r, struct table *out, const char *key, stru
     c[r->pair ? 2 : 1] = after;
 }
 
+/* A fact that the recordings themselves give: where both sides agree it goes to what is the same. */
+static void recorded(struct report *r, const char *key, struct table *out, struct table *same)
+{
+    struct cell before = value_of(&r->before.t, key, out), after = value_of(&r->after.t, key, out);
+    if (!r->pair || !before.kind || !after.kind || strcmp(before.s, after.s) != 0) {
+        row(r, out, key, before, after);
+        return;
+    }
+    struct cell *c = table_row(same);
+    c[0] = cell_text(table_text(same, "%s", key));
+    c[1] = value_of(&r->after.t, key, same);
+}
+
 static struct cell files_of(const struct trace *t, struct table *out)
 {
     if (!t->nfiles)
@@ -106,11 +119,16 @@ static struct cell losses_of(const struct trace *t, struct table *out)
 static const struct column pair_columns[] = {{"fact", UNIT_TEXT}, {"before", UNIT_TEXT}, {"after", UNIT_TEXT}, {0}};
 static const struct column one_columns[] = {{"fact", UNIT_TEXT}, {"this run", UNIT_TEXT}, {0}};
 
-void report_provenance(struct report *r, struct table *out)
+static const struct column same_columns[] = {{"fact", UNIT_TEXT}, {"both sides", UNIT_TEXT}, {0}};
+
+void report_provenance(struct report *r, struct table *out, struct table *same)
 {
     struct trace *b = &r->before.t, *a = &r->after.t;
     const char **keys;
-    table_init(out, "provenance", "Where the numbers come from", r->pair ? pair_columns : one_columns);
+    table_init(out, "provenance", r->pair ? "What the recordings say, where they differ" : "What the recording says",
+               r->pair ? pair_columns : one_columns);
+    if (r->pair)
+        table_init(same, "provenance", "What both recordings say", same_columns);
     row(r, out, "trace", files_of(b, out), files_of(a, out));
     row(r, out, "backend", backend_of(&r->before), backend_of(&r->after));
     row(r, out, "window", cell_text(r->pair ? trace_window_text(b, &out->arena) : NULL), cell_text(trace_window_text(a, &out->arena)));
@@ -119,5 +137,5 @@ void report_provenance(struct report *r, struct table *out)
     size_t n = keys_of(r, &out->arena, &keys);
     for (size_t i = 0; i < n; i++)
         if (strcmp(keys[i], "backend") != 0)
-            row(r, out, keys[i], value_of(b, keys[i], out), value_of(a, keys[i], out));
+            recorded(r, keys[i], out, same);
 }

@@ -81,28 +81,28 @@ bool report_oversubscribed(const struct side *s)
 enum form { FORM_COUNT, FORM_TIME, FORM_SHARE };
 
 struct line {
-    const char *metric;
+    const char *metric, *whole; /* whole: what it is called where no steps are marked and a window counts as one; NULL: the same */
     enum form form;
     size_t value, of; /* offsets in struct totals: value / of, in percent for a share */
 };
 
 #define AT(field) offsetof(struct totals, field)
 static const struct line lines[] = {
-    {"step, wall clock as recorded", FORM_TIME, AT(span_ns), AT(device_steps)},
-    {"step, median of all steps", FORM_TIME, AT(median_ns), AT(one)},
-    {"host syncs, op ledger", FORM_COUNT, AT(ops), AT(steps)},
-    {"host syncs, wait ledger", FORM_COUNT, AT(waits), AT(steps)},
-    {"host time blocked (wait ledger)", FORM_TIME, AT(wait_ns), AT(steps)},
-    {"device idle charged to syncs (bubble)", FORM_TIME, AT(bubble_ns), AT(steps)},
-    {"device busy, % of the window", FORM_SHARE, AT(busy_ns), AT(span_ns)},
-    {"device useful (compute and copies), % of the window", FORM_SHARE, AT(useful_ns), AT(span_ns)},
-    {"kernels, sum", FORM_TIME, AT(kernel_ns), AT(device_steps)},
-    {"of these compute (not communication)", FORM_TIME, AT(compute_ns), AT(device_steps)},
-    {"of these communication", FORM_TIME, AT(comm_ns), AT(device_steps)},
-    {"communication exposed (not behind compute)", FORM_TIME, AT(exposed_ns), AT(device_steps)},
-    {"communication waiting for a peer", FORM_TIME, AT(comm_wait_ns), AT(device_steps)},
-    {"copies, sum", FORM_TIME, AT(copy_ns), AT(device_steps)},
-    {"fills (memset), sum", FORM_TIME, AT(set_ns), AT(device_steps)},
+    {"step, wall clock as recorded", "window, wall clock as recorded", FORM_TIME, AT(span_ns), AT(device_steps)},
+    {"step, median of all steps", "stretch of kernels that repeats, median", FORM_TIME, AT(median_ns), AT(one)},
+    {"host syncs, op ledger", NULL, FORM_COUNT, AT(ops), AT(steps)},
+    {"host syncs, wait ledger", NULL, FORM_COUNT, AT(waits), AT(steps)},
+    {"host time blocked (wait ledger)", NULL, FORM_TIME, AT(wait_ns), AT(steps)},
+    {"device idle charged to syncs (bubble)", NULL, FORM_TIME, AT(bubble_ns), AT(steps)},
+    {"device busy, % of the window", NULL, FORM_SHARE, AT(busy_ns), AT(span_ns)},
+    {"device useful (compute and copies), % of the window", NULL, FORM_SHARE, AT(useful_ns), AT(span_ns)},
+    {"kernels, sum", NULL, FORM_TIME, AT(kernel_ns), AT(device_steps)},
+    {"of these compute (not communication)", NULL, FORM_TIME, AT(compute_ns), AT(device_steps)},
+    {"of these communication", NULL, FORM_TIME, AT(comm_ns), AT(device_steps)},
+    {"communication exposed (not behind compute)", NULL, FORM_TIME, AT(exposed_ns), AT(device_steps)},
+    {"communication waiting for a peer", NULL, FORM_TIME, AT(comm_wait_ns), AT(device_steps)},
+    {"copies, sum", NULL, FORM_TIME, AT(copy_ns), AT(device_steps)},
+    {"fills (memset), sum", NULL, FORM_TIME, AT(set_ns), AT(device_steps)},
 };
 
 static struct cell field(const struct totals *t, size_t offset)
@@ -151,13 +151,13 @@ static const struct column apart_columns[] = {{"metric", UNIT_TEXT}, {"before", 
 static const struct column one_columns[] = {{"metric", UNIT_TEXT}, {"this run", UNIT_TEXT}, {0}};
 
 /* A line that neither side has is left out; absent on one side is "-". */
-static void put_line(const struct report *r, const struct line *l, const struct totals *b, const struct totals *a, struct table *out)
+static void put_line(const struct report *r, const struct line *l, bool whole, const struct totals *b, const struct totals *a, struct table *out)
 {
     struct cell before = number(l, b), after = number(l, a);
     if (!before.kind && !after.kind)
         return;
     struct cell *row = table_row(out);
-    row[0] = cell_text(l->metric);
+    row[0] = cell_text(whole && l->whole ? l->whole : l->metric);
     if (!r->pair) {
         row[1] = shown(l, after, out);
         return;
@@ -168,16 +168,13 @@ static void put_line(const struct report *r, const struct line *l, const struct 
         row[3] = change(l, before, after, out);
 }
 
-void report_headline(struct report *r, struct table *out)
+static const struct column *columns_of(const struct report *r)
 {
-    struct totals b = {0}, a = report_totals(&r->after);
-    if (r->pair)
-        b = report_totals(&r->before);
-    table_init(out, "headline", r->pair ? "Before and after" : "The step", !r->pair ? one_columns : r->differ ? apart_columns : pair_columns);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        put_line(r, &lines[i], &b, &a, out);
-    bool whole = r->after.units.whole || (r->pair && r->before.units.whole);
-    table_note(out, "means per rank and step, of device work per device and step%s", whole ? " (no steps found: a rank's window counts as one)" : "");
+    return !r->pair ? one_columns : r->differ ? apart_columns : pair_columns;
+}
+
+static void said_of_times(const struct report *r, struct table *out)
+{
     for (int i = r->pair ? 0 : 1; i < 2; i++) {
         const struct side *s = i ? &r->after : &r->before;
         if (side_simulated(s))
@@ -185,6 +182,17 @@ void report_headline(struct report *r, struct table *out)
         if (report_oversubscribed(s))
             table_note(out, "%s: more threads than cores: times are oversubscribed and not for judging", s->label);
     }
+}
+
+void report_headline(struct report *r, struct table *out)
+{
+    struct totals b = r->pair ? report_totals(&r->before) : (struct totals){0}, a = report_totals(&r->after);
+    bool whole = report_whole(r);
+    table_init(out, "headline", whole ? "Means of a rank in its window" : "Means of a rank in a step", columns_of(r));
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        put_line(r, &lines[i], whole, &b, &a, out);
+    table_note(out, "host values are of a rank, those of device work of a device%s", whole ? "; no steps are marked, so a window counts as one" : "");
+    said_of_times(r, out);
     if (r->pair && !r->differ)
         table_note(out, "change is %% of the value before; of a percentage it is the difference in percentage points");
 }

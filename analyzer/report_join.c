@@ -250,6 +250,8 @@ static void notes(const struct report *r, const struct join *j, struct table *ou
     const char *each = report_per_step(r) ? ", a step: the sides have other numbers of steps" : "";
     if (r->after.t.nranks > 1 || *each)
         table_note(out, "sums over all %zu ranks%s%s", r->after.t.nranks, each, j->rate ? "; per step: one rank, one step" : "");
+    if (r->pair && !r->differ && !j->rate && out->nrows)
+        table_note(out, "change is of the %s, not of the time", j->values[0]);
     shared_notes(r, j->of, out);
     for (int i = 0; i < 2 && r->pair; i++)
         if (sides[i]->missing[j->of])

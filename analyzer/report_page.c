@@ -173,7 +173,7 @@ static bool section_time(struct composer *c, struct err *e)
     put_table(c, joined(c, &join_idle, "Idle by cause"), "cpscope idle --format csv %s");
     folded(c, &join_critical, "What the length of the step is made of", "Critical path: the chain of causes, walked back from the end",
            "cpscope critical --format csv %s");
-    page_section(&c->p, "timeline", "One step");
+    page_section(&c->p, "timeline", report_whole(c->r) ? "The timeline" : "One step");
     if (c->r->pair)
         page_text(&c->p, "Both strips have the same scale.");
     struct side *sides[] = {&c->r->before, &c->r->after};
@@ -284,10 +284,21 @@ static const char assumptions[] =
     "rates: counts per rank and step; runs of other lengths compare by them\n"
     "clocks: ranks of one file share a clock; files are put on one clock by the ends of the collectives they share";
 
+static void provenance_tables(struct composer *c)
+{
+    struct table *t = &c->tables[c->n++], *both = c->r->pair ? &c->tables[c->n++] : NULL;
+    report_provenance(c->r, t, both);
+    page_table(&c->p, t, (struct html_table_opts){.whole = true});
+    if (both && both->nrows) {
+        page_fold(&c->p, "What is the same on both sides");
+        page_table(&c->p, both, (struct html_table_opts){.whole = true});
+        page_unfold(&c->p);
+    }
+}
+
 static void section_provenance(struct composer *c)
 {
     struct side *sides[] = {&c->r->before, &c->r->after};
-    struct table *t = &c->tables[c->n++];
     page_section(&c->p, "provenance", "Where the numbers come from");
     bool same = c->r->pair && kind_of_numbers(sides[0]) == kind_of_numbers(sides[1]);
     for (int i = c->r->pair && !same ? 0 : 1; i < 2; i++)
@@ -296,8 +307,7 @@ static void section_provenance(struct composer *c)
         if (report_oversubscribed(sides[i]))
             page_text(&c->p, "%s ran more threads than there are cores: its times are shown, not judged.", sides[i]->label);
     page_text(&c->p, "Recorded times hold the cost of recording; they compare with recorded times only. A dash in a table means: not in this trace.");
-    report_provenance(c->r, t);
-    page_table(&c->p, t, (struct html_table_opts){.whole = true});
+    provenance_tables(c);
     page_fold(&c->p, "What the numbers assume");
     page_lines(&c->p, assumptions);
     page_unfold(&c->p);
@@ -317,7 +327,7 @@ static bool compose(struct composer *c, struct err *e)
     const struct table *ops = NULL, *waits = NULL;
     struct table *headline = &c->tables[c->n++];
     section_gate(c);
-    page_section(&c->p, "headline", c->r->pair ? "Before and after" : "The step in numbers");
+    page_section(&c->p, "headline", c->r->pair ? "Before and after" : report_whole(c->r) ? "The window in numbers" : "The step in numbers");
     report_headline(c->r, headline);
     page_table(&c->p, headline, (struct html_table_opts){0});
     if (!section_syncs(c, &ops, &waits, e))

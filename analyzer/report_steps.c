@@ -85,32 +85,35 @@ static const char *wait_label(const struct side *s, bool pair, const struct wait
 }
 
 struct wait_bars {
-    struct wait_key keys[2 * WAIT_BARS_MOST];
-    struct plot_wait_bar v[2 * WAIT_BARS_MOST];
-    size_t n, all;
+    struct wait_key *keys; /* as many as the table has rows, and their bars */
+    struct plot_wait_bar *v;
+    size_t n;
     int64_t calls;
 };
 
-static size_t bar_at(const struct wait_bars *b, size_t first, const struct wait_key *key)
+static bool same_bar(const struct wait_key *a, const struct wait_key *b)
 {
-    size_t k = first;
-    while (k < b->n && (b->keys[k].rank != key->rank || b->keys[k].device != key->device || strcmp(b->keys[k].trace, key->trace) != 0))
+    return a->rank == b->rank && a->device == b->device && strcmp(a->trace, b->trace) == 0;
+}
+
+static size_t bar_at(const struct wait_bars *b, const struct wait_key *key)
+{
+    size_t k = b->n && same_bar(&b->keys[b->n - 1], key) ? b->n - 1 : 0; /* rows of a device follow each other */
+    while (k < b->n && !same_bar(&b->keys[k], key))
         k++;
     return k;
 }
 
-static void add_row(struct wait_bars *b, size_t first, size_t most, const struct table *t, size_t row)
+static void add_row(struct wait_bars *b, const struct table *t, size_t row)
 {
     int c = table_column(t, "trace");
     const struct cell *cells = table_at(t, row);
     struct wait_key key = {c >= 0 && cells[c].kind == CELL_TEXT ? cells[c].s : "", number(t, row, "rank"), number(t, row, "device")};
-    size_t k = bar_at(b, first, &key);
-    if (k == b->n && b->n < most) {
+    size_t k = bar_at(b, &key);
+    if (k == b->n) {
         b->keys[b->n] = key;
         b->v[b->n++] = (struct plot_wait_bar){.known = true};
     }
-    if (k == b->n)
-        return;
     int64_t wait = number(t, row, "wait_ns"), transfer = number(t, row, "transfer_ns");
     b->v[k].known &= wait >= 0 && transfer >= 0;
     b->v[k].wait_ns += wait > 0 ? wait : 0;
@@ -118,30 +121,37 @@ static void add_row(struct wait_bars *b, size_t first, size_t most, const struct
     b->calls += number(t, row, "calls");
 }
 
-static void add_side(struct wait_bars *b, const struct side *s, bool pair, struct arena *a)
+/* The bars of a side behind the n at `out`; of many devices those that wait least and most. Returns how many there are then. */
+static size_t side_bars(const struct side *s, bool pair, struct plot_wait_bar *out, size_t n, int64_t *calls, struct arena *a)
 {
     const struct table *t = &s->tables[RT_COMM];
-    size_t first = b->n;
-    if (s->missing[RT_COMM])
-        return;
-    for (size_t i = 0; i < t->nrows; i++)
-        add_row(b, first, first + WAIT_BARS_MOST, t, i);
-    for (size_t i = first; i < b->n; i++) {
-        b->v[i].label = wait_label(s, pair, &b->keys[i], a);
-        b->v[i].wait_ns = llround((double)b->v[i].wait_ns / s->divisor);
-        b->v[i].transfer_ns = llround((double)b->v[i].transfer_ns / s->divisor);
-    }
-    b->all += s->t.nlanes;
+    size_t rows = s->missing[RT_COMM] ? 0 : t->nrows;
+    struct wait_bars b = {arena_array(a, struct wait_key, rows + 1), arena_array(a, struct plot_wait_bar, rows + 1), 0, 0};
+    double *waits = arena_array(a, double, rows + 1);
+    for (size_t i = 0; i < rows; i++)
+        add_row(&b, t, i);
+    for (size_t i = 0; i < b.n; i++)
+        waits[i] = (double)b.v[i].wait_ns;
+    const bool *kept = report_extremes(waits, b.n, WAIT_BARS_MOST, a);
+    for (size_t i = 0; i < b.n; i++)
+        if (kept[i])
+            out[n++] = (struct plot_wait_bar){.label = wait_label(s, pair, &b.keys[i], a),
+                                              .known = b.v[i].known,
+                                              .wait_ns = llround((double)b.v[i].wait_ns / s->divisor),
+                                              .transfer_ns = llround((double)b.v[i].transfer_ns / s->divisor)};
+    *calls += b.calls;
+    return n;
 }
 
 bool report_plot_wait(struct report *r, enum plot_format f, struct plot *out, struct err *e)
 {
-    struct wait_bars b = {0};
-    if (r->pair)
-        add_side(&b, &r->before, true, &r->arena);
-    add_side(&b, &r->after, r->pair, &r->arena);
-    const char *sample = arena_printf(&r->arena, "%s; %" PRId64 " calls%s", report_sample(r), b.calls, report_per_step(r) ? "; per step" : "");
-    if (b.n < b.all)
-        sample = arena_printf(&r->arena, "%s; %zu of %zu devices", sample, b.n, b.all);
-    return plot_wait(b.v, b.n, sample, f, &r->arena, out, e);
+    struct plot_wait_bar v[2 * WAIT_BARS_MOST];
+    int64_t calls = 0;
+    size_t n = r->pair ? side_bars(&r->before, true, v, 0, &calls, &r->arena) : 0;
+    n = side_bars(&r->after, r->pair, v, n, &calls, &r->arena);
+    size_t all = r->after.t.nlanes + (r->pair ? r->before.t.nlanes : 0);
+    const char *sample = arena_printf(&r->arena, "%s; %" PRId64 " calls%s", report_sample(r), calls, report_per_step(r) ? "; per step" : "");
+    if (n < all)
+        sample = arena_printf(&r->arena, "%s; %zu of %zu devices, those that wait least and most", sample, n, all);
+    return plot_wait(v, n, sample, f, &r->arena, out, e);
 }

@@ -110,8 +110,8 @@ static const char *stream_label(const struct strip *s, const struct lane *l, con
 {
     const struct tracedata *d = &s->t->files[l->file].d;
     if (k == STREAMS_MOST)
-        return arena_printf(s->a, "%s, %zu more streams", who, n - STREAMS_MOST);
-    return arena_printf(s->a, "%s, stream %" PRId64, who, v[k].id < d->nstreams ? d->streams[v[k].id].native : -1);
+        return arena_printf(s->a, "%s%zu more streams", who, n - STREAMS_MOST);
+    return arena_printf(s->a, "%sstream %" PRId64, who, v[k].id < d->nstreams ? d->streams[v[k].id].native : -1);
 }
 
 static void add_device(struct strip *s, const struct lane *l, const char *who)
@@ -136,7 +136,7 @@ static void add_host(struct strip *s, size_t rank, const struct waits *w, const 
             v[n++] = (struct ivl){ev[w->v[i].event].start, ev[w->v[i].event].end};
     struct ivlset blocked = ivl_from(v, n);
     struct plot_lane *p = &s->lanes[s->n++];
-    *p = (struct plot_lane){.label = arena_printf(s->a, "%s, host", who), .ns = {[SHADE_WAIT] = bins(s)}};
+    *p = (struct plot_lane){.label = arena_printf(s->a, "%shost", who), .ns = {[SHADE_WAIT] = bins(s)}};
     for (size_t i = 0; i < blocked.n; i++)
         if (blocked.v[i].end > s->start && blocked.v[i].start < s->end)
             spread(s, p->ns[SHADE_WAIT], blocked.v[i].start, blocked.v[i].end);
@@ -146,12 +146,12 @@ static void add_host(struct strip *s, size_t rank, const struct waits *w, const 
 static void add_rank(struct strip *s, size_t rank, const struct waits *w)
 {
     const struct trace_rank *r = &s->t->ranks[rank];
-    const char *who = r->rank < 0 ? "rank unknown" : arena_printf(s->a, "rank %d", r->rank);
+    const char *who = r->rank < 0 ? "" : arena_printf(s->a, "rank %d, ", r->rank);
     if (w->recorded && s->n < LANES_MOST)
         add_host(s, rank, w, who);
     for (uint32_t i = 0; i < r->nlanes && s->n < LANES_MOST; i++) {
         const struct lane *l = &s->t->lanes[r->first_lane + i];
-        add_device(s, l, r->nlanes > 1 ? arena_printf(s->a, "%s, device %d", who, l->device) : who);
+        add_device(s, l, r->nlanes > 1 || r->rank < 0 ? arena_printf(s->a, "%sdevice %d, ", who, l->device) : who);
     }
 }
 
@@ -219,20 +219,19 @@ bool report_plot_timeline(struct report *r, const struct side *side, enum plot_f
     if (x.end <= x.start)
         return fail(e, ERR_UNDECIDED, "timeline: no work of a device is in the window");
     waits_find(t, SITE_FUNCTION, &w);
-    size_t shown = 0, ranks = 0;
-    for (size_t i = 0; i < t->nranks; i++) {
-        if (t->ranks[i].file == file && shown < RANKS_MOST) {
+    size_t shown = 0;
+    for (size_t i = 0; i < t->nranks && shown < RANKS_MOST; i++)
+        if (t->ranks[i].file == file) {
             add_rank(&s, i, &w);
             shown++;
         }
-        ranks++;
-    }
     waits_free(&w);
     struct plot_strip strip = {s.lanes, s.n, STRIP_BINS, x.end - x.start, r->pair ? longest_step(r) : 0, what};
     *caption =
         arena_printf(s.a,
-                     "%s of %s, %zu of %zu ranks. Each lane is as high as it is used in a %d-th of the time: compute, communication and copies on "
+                     "%s of %s, %zu of %zu rank%s%s. Each lane is as high as it is used in a %d-th of the time: compute, communication and copies on "
                      "a device's streams; on the host lane, time that a thread was blocked in a device wait.",
-                     what, side->label, shown, ranks, STRIP_BINS);
+                     what, side->label, shown, t->nranks, t->nranks == 1 ? "" : "s",
+                     t->nfiles > 1 ? " (of the first file: files have clocks of their own)" : "", STRIP_BINS);
     return plot_timeline(&strip, f, s.a, out, e);
 }

@@ -52,15 +52,14 @@ static struct ledger ledger_of(const struct report *r, const struct totals *b, c
     return l;
 }
 
-/* Is a rate of this report one of whole windows, for want of steps? */
-static bool whole(const struct report *r)
+bool report_whole(const struct report *r)
 {
     return r->after.units.whole || (r->pair && r->before.units.whole);
 }
 
 static const char *each(const struct report *r)
 {
-    return whole(r) ? "per rank, in the window" : "per rank and step";
+    return report_whole(r) ? "per rank, in the window" : "per rank and step";
 }
 
 bool side_simulated(const struct side *s)
@@ -189,12 +188,12 @@ static void point_cost(struct page *p, const struct report *r, const struct tota
 static void point_step(struct page *p, const struct report *r, const struct totals *b, const struct totals *a)
 {
     char x[HUMAN_SIZE], y[HUMAN_SIZE];
-    bool medians = b->median_ns.kind && a->median_ns.kind;
+    bool medians = b->median_ns.kind && a->median_ns.kind && !report_whole(r);
     struct cell before = medians ? per(b->median_ns, b->one) : per(b->span_ns, b->device_steps);
     struct cell after = medians ? per(a->median_ns, a->one) : per(a->span_ns, a->device_steps);
     if (before.kind && after.kind && before.r > 0)
-        page_point(p, "The recorded %s%s: %s before, %s after (%+.1f %% of before; %s)", whole(r) ? "window" : "step", medians ? ", median" : "",
-                   time_text(before, x), time_text(after, y), 100 * (after.r - before.r) / before.r, how_times_count(r));
+        page_point(p, "The recorded %s%s: %s before, %s after (%+.1f %% of before; %s)", report_whole(r) ? "window" : "step",
+                   medians ? ", median" : "", time_text(before, x), time_text(after, y), 100 * (after.r - before.r) / before.r, how_times_count(r));
 }
 
 static int64_t gemm_calls(const struct side *s)
@@ -213,7 +212,7 @@ static void point_gemm(struct page *p, const struct report *r)
 {
     char x[HUMAN_SIZE];
     int64_t before = gemm_calls(&r->before), after = gemm_calls(&r->after);
-    if (before > 0 && before == after && !whole(r))
+    if (before > 0 && before == after && !report_whole(r))
         page_point(p, "Unchanged: the matrix multiplications, %s calls on both sides: what changed is not the model's arithmetic",
                    human_count(after, x));
 }
@@ -245,7 +244,7 @@ static void pair_verdict(const struct report *r, const struct ledger *l, size_t 
         page_verdict(p, TONE_UNDECIDED, "Rows are missing, so nothing is judged: %.300s.", lost);
     else if (!l->before.kind || !l->after.kind)
         page_verdict(p, TONE_UNDECIDED, "Host-device syncs are not recorded on both sides, so nothing is judged.");
-    else if (whole(r))
+    else if (report_whole(r))
         page_verdict(p, TONE_UNDECIDED,
                      "No steps are marked, so counts of a step cannot be compared: %s host-device syncs in the window before, %s in the one "
                      "after (%s, per rank).",
@@ -260,7 +259,7 @@ static void point_shares(const struct report *r, const struct totals *a, struct 
     struct cell blocked = per(a->wait_ns, a->steps), span = per(a->span_ns, a->device_steps);
     if (blocked.kind && blocked.r > 0 && span.kind && span.r > 0)
         page_point(p, "Blocked in device waits: %s in a %s of %s (wait ledger, sum of a rank's threads)", time_text(blocked, x),
-                   whole(r) ? "window" : "step", time_text(span, y));
+                   report_whole(r) ? "window" : "step", time_text(span, y));
     if (!a->span_ns.kind || !a->span_ns.i)
         return;
     if (a->busy_ns.kind)

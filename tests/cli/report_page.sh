@@ -5,7 +5,7 @@ read_page() { python3 "$ROOT/tests/browser/read_page.py" "$1"; }
 echo "--- before and after"
 cpscope report after.json --baseline before.json -o page.html; echo "status $?"
 read_page page.html
-python3 "$ROOT/tests/browser/read_page.py" page.html "Before and after" "Op ledger: operators that read back, by call site" \
+python3 "$ROOT/tests/browser/read_page.py" page.html "Means of a rank in a step" "Op ledger: operators that read back, by call site" \
     "Wait ledger: host calls that block, by call site" "Wait ledger: by file and line" "Wait ledger: by stack, outermost first" \
     "Critical path: the chain of causes, walked back from the end" "By class" "By name" Collectives "Summary of each device: after"
 cpscope report after.json --baseline before.json -o again.html && cmp page.html again.html && echo "twice the same bytes"
