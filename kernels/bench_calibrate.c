@@ -4,8 +4,8 @@
  *   minimise  sum over cells (log model/given)^2 + WEIGHT * sum over constants (log value/start)^2
  *
  * in logarithms, by Levenberg and Marquardt: slopes from a small step of each constant, damped steps that only ever go down.
- * The second term decides between constants that the cells do not tell apart. A cell's left-out error is that of a fit
- * without it.
+ * The second term decides between constants that the cells do not tell apart, of which there should be none: more constants
+ * than cells are refused. A cell's left-out error is what a fit without it would make of it, by the slopes at the fit of all.
  */
 #include "kernels/bench.h"
 #include "kernels/device/machine.h"
@@ -13,6 +13,7 @@
 #include "schemas/opt.h"
 #include "schemas/table.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,11 +22,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CONSTANTS_MOST = 6, CELLS_MOST = 16, ROUNDS = 10 };
+enum { CONSTANTS_MOST = 6, CELLS_MOST = 32, ROUNDS = 10 };
 #define WEIGHT 1e-4
 #define SLOPE_STEP 0.05
 #define STEP_MOST 0.7 /* of a constant in a round */
 #define DONE 1e-3     /* relative gain of a round that is the last */
+#define FROM_ZERO 0.5 /* where the search for a constant begins that is zero */
 
 struct calibrate_options {
     const char *machine, *to, *out, *name;
@@ -40,13 +42,19 @@ static const struct opt rows[] = {
     {0},
 };
 
+struct target { /* a figure of a run that is to come out as given */
+    const struct matrix_run *run;
+    const char *measure;
+    double given;
+};
+
 struct fit {
     const struct matrix *m;
     struct machine start, now;
     const char *constants[CONSTANTS_MOST];
-    const struct matrix_run *cells[CELLS_MOST]; /* with a given step time */
-    double model[CELLS_MOST];                   /* of the last evaluation */
-    int nconstants, ncells, left_out;           /* left_out: a cell that does not count; -1 none */
+    struct target cells[CELLS_MOST]; /* those of a run follow each other */
+    double model[CELLS_MOST], left_out[CELLS_MOST];
+    int nconstants, ncells;
     struct matrix_job job;
     int tries;
 };
@@ -68,21 +76,35 @@ static bool write_machine(const struct machine *m, const char *path, struct err 
     return ok || fail(e, ERR_FAIL, "%s: %s", path, strerror(errno));
 }
 
-/* Runs every cell that counts on f->now: their errors in r, and the sum to minimise; HUGE_VAL with an error when one fails. */
-static double evaluate(struct fit *f, bool all, double *r, struct err *e)
+/* Makes the run of cell i unless the cell before had the same; recorded only for a cell that is read off a recording. */
+static bool make_run(struct fit *f, int i, struct err *e)
+{
+    const struct matrix_run *run = f->cells[i].run;
+    if (i > 0 && f->cells[i - 1].run == run)
+        return true;
+    f->job.plain = true;
+    for (int k = i; k < f->ncells && f->cells[k].run == run; k++)
+        f->job.plain &= !matrix_measure_find(f->cells[k].measure)->recorded;
+    return matrix_run_one(f->m, run, &f->job, 0, e);
+}
+
+/* Runs every cell on f->now: their errors in r, and the sum to minimise; HUGE_VAL with an error when one fails. */
+static double evaluate(struct fit *f, double *r, struct err *e)
 {
     double sum = 0;
     f->tries++;
     if (!write_machine(&f->now, f->job.machine, e))
         return HUGE_VAL;
     for (int i = 0; i < f->ncells; i++) {
-        r[i] = 0;
-        if (i == f->left_out && !all)
-            continue;
-        if (!matrix_run_one(f->m, f->cells[i], &f->job, 0, e))
+        const struct target *c = &f->cells[i];
+        if (!make_run(f, i, e))
             return HUGE_VAL;
-        f->model[i] = matrix_measure(f->m, f->cells[i], "step_s", &f->job, 0);
-        r[i] = i == f->left_out ? 0 : log(f->model[i] / matrix_seed(f->cells[i], "step_s"));
+        f->model[i] = matrix_measure(f->m, c->run, c->measure, &f->job, 0);
+        r[i] = log(f->model[i] / c->given);
+        if (!isfinite(r[i])) {
+            fail(e, ERR_FAIL, "run %s: %s is %g: a fit takes logarithms", c->run->name, c->measure, f->model[i]);
+            return HUGE_VAL;
+        }
         sum += r[i] * r[i];
     }
     for (int i = 0; i < f->nconstants; i++)
@@ -102,7 +124,7 @@ static bool slopes(struct fit *f, const double *r, double J[CELLS_MOST][CONSTANT
         struct machine before = f->now;
         double there[CELLS_MOST];
         shift(f, k, -SLOPE_STEP);
-        bool ok = evaluate(f, false, there, e) < HUGE_VAL;
+        bool ok = evaluate(f, there, e) < HUGE_VAL;
         for (int i = 0; ok && i < f->ncells; i++)
             J[i][k] = (r[i] - there[i]) / SLOPE_STEP;
         f->now = before;
@@ -129,8 +151,8 @@ static void solve(double A[CONSTANTS_MOST][CONSTANTS_MOST], double *b, int n)
     }
 }
 
-/* The step from the normal equations with the damping on their diagonal. */
-static void propose(const struct fit *f, const double *r, double J[CELLS_MOST][CONSTANTS_MOST], double damping, double *step)
+/* The step from the normal equations with the damping on their diagonal; cell `without` does not count, -1: all do. */
+static void propose(const struct fit *f, const double *r, double J[CELLS_MOST][CONSTANTS_MOST], double damping, int without, double *step)
 {
     double A[CONSTANTS_MOST][CONSTANTS_MOST];
     for (int k = 0; k < f->nconstants; k++) {
@@ -138,10 +160,10 @@ static void propose(const struct fit *f, const double *r, double J[CELLS_MOST][C
         for (int j = 0; j < f->nconstants; j++) {
             A[k][j] = k == j ? WEIGHT + damping : 0;
             for (int i = 0; i < f->ncells; i++)
-                A[k][j] += J[i][k] * J[i][j];
+                A[k][j] += i == without ? 0 : J[i][k] * J[i][j];
         }
         for (int i = 0; i < f->ncells; i++)
-            step[k] -= J[i][k] * r[i];
+            step[k] -= i == without ? 0 : J[i][k] * r[i];
     }
     solve(A, step, f->nconstants);
 }
@@ -152,10 +174,10 @@ static bool go_down(struct fit *f, double *r, double J[CELLS_MOST][CONSTANTS_MOS
     struct machine before = f->now;
     for (int tries = 0; tries < 6 && !e->kind; tries++, *damping *= 8) {
         double step[CONSTANTS_MOST], there[CELLS_MOST];
-        propose(f, r, J, *damping, step);
+        propose(f, r, J, *damping, -1, step);
         for (int k = 0; k < f->nconstants; k++)
             shift(f, k, fmax(-STEP_MOST, fmin(STEP_MOST, step[k])));
-        double got = evaluate(f, false, there, e);
+        double got = evaluate(f, there, e);
         if (got < *best) {
             *best = got;
             *damping /= 8;
@@ -167,20 +189,40 @@ static bool go_down(struct fit *f, double *r, double J[CELLS_MOST][CONSTANTS_MOS
     return false;
 }
 
+/* What fits without each cell would make of it. */
+static void leave_out(struct fit *f, const double *r, double J[CELLS_MOST][CONSTANTS_MOST])
+{
+    for (int i = 0; i < f->ncells; i++) {
+        double step[CONSTANTS_MOST], there = r[i];
+        propose(f, r, J, 0, i, step);
+        for (int k = 0; k < f->nconstants; k++)
+            there += J[i][k] * step[k];
+        f->left_out[i] = 100 * (exp(there) - 1);
+    }
+}
+
 static bool search(struct fit *f, struct err *e)
 {
     double r[CELLS_MOST], J[CELLS_MOST][CONSTANTS_MOST], damping = 1e-3, best, last = HUGE_VAL;
+    bool bar = isatty(STDERR_FILENO);
     f->now = f->start;
-    best = evaluate(f, false, r, e);
+    best = evaluate(f, r, e);
     for (int round = 0; round < ROUNDS && !e->kind && last - best > DONE * best; round++) {
+        if (bar)
+            fprintf(stderr, "\r\033[Kround %d: errors of %.2f %%", round + 1, 100 * sqrt(best / f->ncells));
         last = best;
         if (!slopes(f, r, J, e) || !go_down(f, r, J, &damping, &best, e))
             break;
     }
-    return !e->kind && isfinite(evaluate(f, true, r, e));
+    if (bar)
+        fputs("\r\033[K", stderr);
+    if (e->kind || !slopes(f, r, J, e) || !isfinite(evaluate(f, r, e)))
+        return false;
+    leave_out(f, r, J);
+    return true;
 }
 
-static bool choose(struct fit *f, struct arena *a, struct err *e)
+static bool choose_constants(struct fit *f, struct arena *a, struct err *e)
 {
     char *rest = f->m->fit ? arena_strdup(a, f->m->fit) : NULL;
     for (char *word; (word = strsep(&rest, " ")) != NULL;) {
@@ -188,12 +230,34 @@ static bool choose(struct fit *f, struct arena *a, struct err *e)
             continue;
         if (!machine_constant(&f->start, word) || f->nconstants == CONSTANTS_MOST)
             return fail(e, ERR_USAGE, "%s: fit: %s: want up to %d real constants of a machine", f->m->from, word, CONSTANTS_MOST);
+        if (machine_value(&f->start, word) <= 0)
+            machine_set(&f->start, word, FROM_ZERO);
         f->constants[f->nconstants++] = word;
     }
-    for (size_t i = 0; i < f->m->nruns; i++)
-        if (f->m->runs[i].role == ROLE_FITTED && !isnan(matrix_seed(&f->m->runs[i], "step_s")) && f->ncells < CELLS_MOST)
-            f->cells[f->ncells++] = &f->m->runs[i];
-    return (f->nconstants && f->ncells) || fail(e, ERR_USAGE, "%s: want constants to fit and fitted runs with seed.step_s", f->m->from);
+    return true;
+}
+
+static void choose_cells(struct fit *f, struct arena *a)
+{
+    const char *measures = f->m->cells ? f->m->cells : "step_s";
+    for (size_t i = 0; i < f->m->nruns; i++) {
+        const struct matrix_run *run = &f->m->runs[i];
+        char *rest = run->role == ROLE_FITTED ? arena_strdup(a, measures) : NULL;
+        for (char *word; (word = strsep(&rest, " ")) != NULL;)
+            if (*word && !isnan(matrix_seed(run, word)) && f->ncells < CELLS_MOST)
+                f->cells[f->ncells++] = (struct target){run, word, matrix_seed(run, word)};
+    }
+}
+
+static bool choose(struct fit *f, struct arena *a, struct err *e)
+{
+    if (!choose_constants(f, a, e))
+        return false;
+    choose_cells(f, a);
+    if (!f->nconstants || !f->ncells)
+        return fail(e, ERR_USAGE, "%s: want constants to fit and fitted runs with seed.%s", f->m->from, f->m->cells ? f->m->cells : "step_s");
+    return f->nconstants <= f->ncells ||
+           fail(e, ERR_USAGE, "%s: fit: %d constants for %d cells: want no more than there are cells", f->m->from, f->nconstants, f->ncells);
 }
 
 static void print_constants(const struct fit *f)
@@ -214,41 +278,24 @@ static void print_constants(const struct fit *f)
     table_free(&t);
 }
 
-static void print_cells(const struct fit *f, const double *left_out)
+/* A cell that is not a step time has its measure in its name. */
+static void print_cells(const struct fit *f)
 {
     static const struct column columns[] = {
         {"cell", UNIT_TEXT}, {"given", UNIT_REAL}, {"model", UNIT_REAL}, {"error_pct", UNIT_REAL}, {"left_out_error_pct", UNIT_REAL}, {0}};
     struct table t;
     table_init(&t, "cells", "Cells", columns);
     for (int i = 0; i < f->ncells; i++) {
-        double given = matrix_seed(f->cells[i], "step_s");
+        const struct target *is = &f->cells[i];
         struct cell *c = table_row(&t);
-        c[0] = cell_text(f->cells[i]->name);
-        c[1] = cell_real(given);
+        c[0] = cell_text(strcmp(is->measure, "step_s") ? table_text(&t, "%s.%s", is->run->name, is->measure) : is->run->name);
+        c[1] = cell_real(is->given);
         c[2] = cell_real(f->model[i]);
-        c[3] = cell_real(100 * (f->model[i] / given - 1));
-        c[4] = cell_real(left_out[i]);
+        c[3] = cell_real(100 * (f->model[i] / is->given - 1));
+        c[4] = cell_real(f->ncells > f->nconstants ? f->left_out[i] : NAN);
     }
     table_csv(&t, stdout);
     table_free(&t);
-}
-
-/* Fits without each cell in turn, then with all. */
-static bool fit_all(struct fit *f, double *left_out, struct err *e)
-{
-    bool bar = isatty(STDERR_FILENO);
-    for (int i = f->ncells > 1 ? 0 : f->ncells; i <= f->ncells; i++) {
-        f->left_out = i < f->ncells ? i : -1;
-        if (bar)
-            fprintf(stderr, "\r\033[Kfit %d of %d", i + 1, f->ncells + 1);
-        if (!search(f, e))
-            return false;
-        if (i < f->ncells)
-            left_out[i] = 100 * (f->model[i] / matrix_seed(f->cells[i], "step_s") - 1);
-    }
-    if (bar)
-        fputs("\r\033[K", stderr);
-    return true;
 }
 
 static bool name_fitted(struct machine *m, const struct calibrate_options *o, struct err *e)
@@ -262,34 +309,37 @@ static bool name_fitted(struct machine *m, const struct calibrate_options *o, st
     return true;
 }
 
+static void remove_folder(const char *folder)
+{
+    DIR *d = opendir(folder);
+    for (struct dirent *entry; d && (entry = readdir(d)) != NULL;)
+        unlinkat(dirfd(d), entry->d_name, 0);
+    if (d)
+        closedir(d);
+    rmdir(folder);
+}
+
 static void calibrate(const struct calibrate_options *o, const struct matrix *m, struct arena *a, struct err *e)
 {
     char folder[] = "/tmp/cpbench-calibrate-XXXXXX", here[4096];
-    double left_out[CELLS_MOST];
-    struct fit f = {.m = m, .left_out = -1};
+    struct fit f = {.m = m};
     ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
-    for (int i = 0; i < CELLS_MOST; i++)
-        left_out[i] = NAN;
     if (n < 0 || !mkdtemp(folder)) {
         fail(e, ERR_FAIL, "%s: %s", folder, strerror(errno));
         return;
     }
     here[n] = '\0';
     *strrchr(here, '/') = '\0';
-    f.job = (struct matrix_job){folder, arena_printf(a, "%s/machine", folder), here, "--steps 1", true};
-    if (machine_load(&f.start, o->machine, e) && choose(&f, a, e) && fit_all(&f, left_out, e) && name_fitted(&f.now, o, e) &&
+    f.job = (struct matrix_job){
+        .folder = folder, .machine = arena_printf(a, "%s/machine", folder), .programs = here, .extra = "--steps 1", .brief = true};
+    if (machine_load(&f.start, o->machine, e) && choose(&f, a, e) && search(&f, e) && name_fitted(&f.now, o, e) &&
         (!o->out || write_machine(&f.now, o->out, e))) {
         print_constants(&f);
         putchar('\n');
-        print_cells(&f, left_out);
+        print_cells(&f);
         fprintf(stderr, "cpbench calibrate: %d evaluations\n", f.tries);
     }
-    for (int i = 0; i < f.ncells; i++) {
-        unlink(matrix_path(&f.job, f.cells[i], 0, "csv", a));
-        unlink(matrix_path(&f.job, f.cells[i], 0, "err", a));
-    }
-    unlink(f.job.machine);
-    rmdir(folder);
+    remove_folder(folder);
 }
 
 static enum status run(int argc, char **argv, struct err *e)
@@ -302,8 +352,9 @@ static enum status run(int argc, char **argv, struct err *e)
             argc, argv, groups,
             "Fits a few constants of a machine file to given step times: csv constant,value,fitted, an empty line, then "
             "cell,given,model,error_pct,left_out_error_pct.\v"
-            "MEASUREMENTS is an experiment (cpbench matrix): its runs with role = fitted and seed.step_s are matched, the constants are those of its "
-            "`fit` line, six at most. Runs of other roles are neither made nor looked at.",
+            "MEASUREMENTS is an experiment (cpbench matrix): of its runs with role = fitted, the seed's figures of the measures in its `cells` line "
+            "(step_s) are matched; the constants are those of its `fit` line, six at most and no more than there are cells. Runs of other roles are "
+            "neither made nor looked at. left_out_error_pct: what a fit without the cell would make of it, by the slopes at the fit.",
             &a, e) &&
         (o.to || fail(e, ERR_USAGE, "--to is missing: an experiment with fitted runs")) && matrix_load(&m, o.to, &a, e))
         calibrate(&o, &m, &a, e);

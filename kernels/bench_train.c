@@ -79,10 +79,7 @@ static bool take(void *ctx, const struct keyvalue *kv, struct err *e)
 
 static bool read_config(const struct opt_group *groups, const char *name, struct err *e)
 {
-    for (size_t i = 0; config_files[i].name; i++)
-        if (!strcmp(config_files[i].name, name))
-            return keyvalue_each(config_files[i].text, name, take, (void *)groups, e);
-    char *text = keyvalue_file(name, e);
+    char *text = keyvalue_load(name, config_files, "model", e);
     bool ok = text && keyvalue_each(text, name, take, (void *)groups, e);
     free(text);
     return ok;

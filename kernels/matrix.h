@@ -1,16 +1,20 @@
 /* matrix.h - experiments: files under kernels/matrices that say what to run, what the seed measured, and how to lay it out.
  *
- *     title = ...            intro = ...           machine = h200x8        fit = gemm_share framework_op_ns
+ *     title = ...            intro = ...           machine = h200x8        fit = gemm_share framework_op_ns   cells = step_s
  *     [defaults]             args = train --config 9b --device sim
  *     [table S1]             title = ...   measures = step_s tok_per_s ratio   base = s1-headwise
  *     [run s1-chunkwise]     table = S1   title = chunkwise   args = --mode gdn.chunkwise ...   role = predicted
  *                            seed.step_s = 6.70            record = yes           refuses = what the refusal says
+ *                            left_out.step_s = 3.1         (percent: the error of a fit without this cell, from cpbench calibrate)
  *
  * A table that says `within = AA` is judged: is the largest of each of its distances no larger than the largest in table AA?
+ * One that says `also = s1-chunkwise ...` shows these runs of other tables too. `limit = 15` in the head: the page says which
+ * predicted times are farther than so many percent from the seed's.
  *
  * A run's arguments follow those of the defaults, unless it gives a whole `command`; a run without a table is a help for others (the base of a ratio).
- * role: what the numbers of a run are to the seed's. `fitted`: the machine's constants were chosen for them; `predicted`: they
- * were not looked at; `measured`: run for real here; counts are exact whatever the role.
+ * role: what the numbers of a run are to the seed's. `fitted`: the machine's constants were chosen for those that `cells` names
+ * (step_s, and what follows from it, when it is not given), its others were not looked at; `predicted`: none was; `measured`:
+ * run for real here; counts are exact whatever the role.
  */
 #pragma once
 #include "schemas/arena.h"
@@ -22,27 +26,31 @@
 
 enum matrix_role { ROLE_MEASURED, ROLE_FITTED, ROLE_PREDICTED };
 
-struct matrix_value { /* a figure of the seed */
+struct matrix_value { /* a figure of the seed, or what a fit without it makes of it */
     const char *measure;
     double value;
+};
+struct matrix_values {
+    struct matrix_value *v;
+    size_t n, cap;
 };
 
 struct matrix_run {
     const char *name, *title, *table, *args, *command, *refuses;
     enum matrix_role role;
     bool record;
-    struct matrix_value *seed;
-    size_t nseed, seed_cap;
+    struct matrix_values seed, left_out;
     int line;
 };
 
 struct matrix_table {
-    const char *name, *title, *measures, *base, *note, *curve, *within;
+    const char *name, *title, *measures, *base, *note, *curve, *within, *also;
     int line;
 };
 
 struct matrix {
-    const char *from, *title, *intro, *machine, *fit, *defaults;
+    const char *from, *title, *intro, *machine, *fit, *cells, *defaults;
+    double limit; /* percent within which predicted times should lie; 0: they are not judged */
     struct matrix_run *runs;
     struct matrix_table *tables;
     size_t nruns, runs_cap, ntables, tables_cap;
@@ -53,8 +61,12 @@ struct matrix {
 bool matrix_load(struct matrix *m, const char *name_or_file, struct arena *a, struct err *e);
 void matrix_free(struct matrix *m);
 const struct matrix_run *matrix_find(const struct matrix *m, const char *name);
-/* The seed's figure of a run; NAN when it has none. */
-double matrix_seed(const struct matrix_run *r, const char *measure);
+double matrix_seed(const struct matrix_run *r, const char *measure);     /* the seed's figure of a run; NAN when it has none */
+double matrix_left_out(const struct matrix_run *r, const char *measure); /* error in percent of a fit without it; NAN: not said */
+/* Is it, or what it follows from, one of the `cells` of a fitted run? */
+bool matrix_fitted(const struct matrix *m, const struct matrix_run *r, const char *measure);
+bool matrix_listed(const char *list, const char *word);                   /* is it one of the words of a list that blanks part? */
+bool matrix_modelled(const struct matrix *m, const struct matrix_run *r); /* does it run on sim? */
 
 /* ---- runs ---- */
 
@@ -75,6 +87,7 @@ struct matrix_job {
     const char *programs; /* folder of cpbench and cpscope */
     const char *extra;    /* arguments behind the run's own; NULL: none */
     bool plain;           /* nothing is recorded, whatever the runs say */
+    bool brief;           /* of a recording, the summary alone is made */
 };
 
 /* Runs it, recorded when it says so, and the tables of its recording. A run that `refuses` must end with status 2 and those
@@ -88,6 +101,8 @@ char *matrix_path(const struct matrix_job *job, const struct matrix_run *r, int 
 struct matrix_measure {
     const char *name, *label, *format; /* printf of a double */
     bool exact;                        /* a count: follows from code that ran, on any backend */
+    bool recorded;                     /* read off a recording */
+    const char *follows;               /* the measure that it is only another form of; NULL: none */
 };
 /* NULL: there is none of that name. "sync:FUNCTION" and "calls:CLASS" are families. */
 const struct matrix_measure *matrix_measure_find(const char *name);
@@ -101,6 +116,7 @@ struct matrix_result {
     const struct matrix_job *job;
     int repeats;
 };
-void matrix_print(const struct matrix_result *r);                     /* text, on standard output */
-bool matrix_write_csv(const struct matrix_result *r, struct err *e);  /* NAME.csv: table,run,measure,ours,seed,error_pct,role,spread_pct */
+void matrix_print(const struct matrix_result *r); /* text, on standard output */
+bool matrix_write_csv(const struct matrix_result *r,
+                      struct err *e); /* NAME.csv: table,run,measure,ours,seed,error_pct,role,kind,spread_pct,left_out_error_pct */
 bool matrix_write_page(const struct matrix_result *r, struct err *e); /* index.html, with plots of curves */

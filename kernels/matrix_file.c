@@ -18,19 +18,14 @@ struct key {
     size_t offset;
 };
 
-static const struct key head_keys[] = {{"title", offsetof(struct matrix, title)},
-                                       {"intro", offsetof(struct matrix, intro)},
-                                       {"machine", offsetof(struct matrix, machine)},
-                                       {"fit", offsetof(struct matrix, fit)},
-                                       {0}};
+static const struct key head_keys[] = {{"title", offsetof(struct matrix, title)},     {"intro", offsetof(struct matrix, intro)},
+                                       {"machine", offsetof(struct matrix, machine)}, {"fit", offsetof(struct matrix, fit)},
+                                       {"cells", offsetof(struct matrix, cells)},     {0}};
 static const struct key default_keys[] = {{"args", offsetof(struct matrix, defaults)}, {0}};
-static const struct key table_keys[] = {{"title", offsetof(struct matrix_table, title)},
-                                        {"measures", offsetof(struct matrix_table, measures)},
-                                        {"base", offsetof(struct matrix_table, base)},
-                                        {"note", offsetof(struct matrix_table, note)},
-                                        {"curve", offsetof(struct matrix_table, curve)},
-                                        {"within", offsetof(struct matrix_table, within)},
-                                        {0}};
+static const struct key table_keys[] = {{"title", offsetof(struct matrix_table, title)}, {"measures", offsetof(struct matrix_table, measures)},
+                                        {"base", offsetof(struct matrix_table, base)},   {"note", offsetof(struct matrix_table, note)},
+                                        {"curve", offsetof(struct matrix_table, curve)}, {"within", offsetof(struct matrix_table, within)},
+                                        {"also", offsetof(struct matrix_table, also)},   {0}};
 static const struct key run_keys[] = {{"title", offsetof(struct matrix_run, title)},     {"table", offsetof(struct matrix_run, table)},
                                       {"args", offsetof(struct matrix_run, args)},       {"command", offsetof(struct matrix_run, command)},
                                       {"refuses", offsetof(struct matrix_run, refuses)}, {0}};
@@ -59,17 +54,34 @@ static bool set_role(struct matrix_run *run, const struct keyvalue *kv, struct e
     return fail(e, ERR_USAGE, "%s:%d: role = %s: want measured, fitted or predicted", kv->from, kv->line, kv->value);
 }
 
-static bool set_seed(const struct reader *r, struct matrix_run *run, const struct keyvalue *kv, struct err *e)
+static bool number(const struct keyvalue *kv, double *v, struct err *e)
 {
-    const char *name = kv->key + strlen("seed.");
     char *end;
-    double v = strtod(kv->value, &end);
+    *v = strtod(kv->value, &end);
+    return (end != kv->value && !*end && isfinite(*v)) || fail(e, ERR_USAGE, "%s:%d: %s = %s: want a number", kv->from, kv->line, kv->key, kv->value);
+}
+
+static bool set_head(const struct reader *r, const struct keyvalue *kv, struct err *e)
+{
+    if (strcmp(kv->key, "limit") != 0)
+        return set_text(r, head_keys, r->m, kv, e);
+    return number(kv, &r->m->limit, e) && (r->m->limit > 0 || fail(e, ERR_USAGE, "%s:%d: limit = %s: want percent", kv->from, kv->line, kv->value));
+}
+
+/* A number of a measure: name.MEASURE = X. */
+static bool set_value(const struct reader *r, struct matrix_values *into, const struct keyvalue *kv, struct err *e)
+{
+    const char *name = strchr(kv->key, '.') + 1;
+    double v;
     if (!matrix_measure_find(name))
         return fail(e, ERR_USAGE, "%s:%d: %s: no measure", kv->from, kv->line, name);
-    if (end == kv->value || *end || !isfinite(v))
-        return fail(e, ERR_USAGE, "%s:%d: %s = %s: want a number", kv->from, kv->line, kv->key, kv->value);
+    if (!number(kv, &v, e))
+        return false;
+    for (size_t i = 0; i < into->n; i++)
+        if (!strcmp(into->v[i].measure, name))
+            return fail(e, ERR_USAGE, "%s:%d: %s: given twice", kv->from, kv->line, kv->key);
     struct matrix_value value = {arena_strdup(r->a, name), v};
-    ARRAY_PUSH(run->seed, run->nseed, run->seed_cap, value);
+    ARRAY_PUSH(into->v, into->n, into->cap, value);
     return true;
 }
 
@@ -77,7 +89,9 @@ static bool set_run(const struct reader *r, const struct keyvalue *kv, struct er
 {
     struct matrix_run *run = &r->m->runs[r->m->nruns - 1];
     if (!strncmp(kv->key, "seed.", 5))
-        return set_seed(r, run, kv, e);
+        return set_value(r, &run->seed, kv, e);
+    if (!strncmp(kv->key, "left_out.", 9))
+        return set_value(r, &run->left_out, kv, e);
     if (!strcmp(kv->key, "role"))
         return set_role(run, kv, e);
     if (strcmp(kv->key, "record") != 0)
@@ -114,7 +128,7 @@ static bool take(void *ctx, const struct keyvalue *kv, struct err *e)
         return begin(r, kv, e);
     switch (r->in) {
     case IN_HEAD:
-        return set_text(r, head_keys, r->m, kv, e);
+        return set_head(r, kv, e);
     case IN_DEFAULTS:
         return set_text(r, default_keys, r->m, kv, e);
     case IN_TABLE:
@@ -169,12 +183,8 @@ bool matrix_load(struct matrix *m, const char *name_or_file, struct arena *a, st
 {
     *m = (struct matrix){.from = name_or_file};
     struct reader r = {.m = m, .a = a};
-    const char *shipped = NULL;
-    for (size_t i = 0; matrix_files[i].name; i++)
-        if (!strcmp(matrix_files[i].name, name_or_file))
-            shipped = matrix_files[i].text;
-    char *text = shipped ? NULL : keyvalue_file(name_or_file, e);
-    bool ok = (shipped || text) && keyvalue_each(shipped ? shipped : text, name_or_file, take, &r, e) && check(m, a, e);
+    char *text = keyvalue_load(name_or_file, matrix_files, "experiment", e);
+    bool ok = text && keyvalue_each(text, name_or_file, take, &r, e) && check(m, a, e);
     free(text);
     return ok;
 }
@@ -182,7 +192,7 @@ bool matrix_load(struct matrix *m, const char *name_or_file, struct arena *a, st
 void matrix_free(struct matrix *m)
 {
     for (size_t i = 0; i < m->nruns; i++)
-        free(m->runs[i].seed);
+        free(m->runs[i].seed.v), free(m->runs[i].left_out.v);
     free(m->runs);
     free(m->tables);
     *m = (struct matrix){0};
@@ -196,10 +206,47 @@ const struct matrix_run *matrix_find(const struct matrix *m, const char *name)
     return NULL;
 }
 
+static double value_of(const struct matrix_values *from, const char *measure)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if (!strcmp(from->v[i].measure, measure))
+            return from->v[i].value;
+    return NAN;
+}
+
 double matrix_seed(const struct matrix_run *r, const char *measure)
 {
-    for (size_t i = 0; i < r->nseed; i++)
-        if (!strcmp(r->seed[i].measure, measure))
-            return r->seed[i].value;
-    return NAN;
+    return value_of(&r->seed, measure);
+}
+
+double matrix_left_out(const struct matrix_run *r, const char *measure)
+{
+    return value_of(&r->left_out, measure);
+}
+
+bool matrix_listed(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at += n)
+        if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+            return true;
+    return false;
+}
+
+bool matrix_fitted(const struct matrix *m, const struct matrix_run *r, const char *measure)
+{
+    const struct matrix_measure *is = matrix_measure_find(measure);
+    const char *cells = m->cells ? m->cells : "step_s";
+    return r->role == ROLE_FITTED && (matrix_listed(cells, measure) || (is->follows && matrix_listed(cells, is->follows)));
+}
+
+/* The last --device of what it runs. */
+bool matrix_modelled(const struct matrix *m, const struct matrix_run *r)
+{
+    const char *const said[] = {r->command ? r->command : m->defaults, r->args};
+    bool sim = false;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        for (const char *at = said[i]; at && (at = strstr(at, "--device")) != NULL; at += strlen("--device"))
+            sim = !strncmp(at + strlen("--device") + strspn(at + strlen("--device"), " ="), "sim", 3);
+    return sim;
 }

@@ -98,6 +98,12 @@ static double mfu(const struct source *s)
     return mean(s, "mfu");
 }
 
+/* What our formula makes of the seed's tokens per second. */
+static double mfu_at_seed(const struct source *s)
+{
+    return mfu(s) * matrix_seed(s->r, "tok_per_s") / tok_per_s(s);
+}
+
 static double loss(const struct source *s)
 {
     return mean(s, "loss");
@@ -211,18 +217,32 @@ static double table_sum(const struct source *s, const char *table, const char *c
     return total;
 }
 
-#define SUMMARY(NAME, COLUMN, UNIT)                                                                                                                  \
+static double summary(const struct source *s, const char *column)
+{
+    return table_sum(s, "summary", column, NULL, NULL);
+}
+
+/* Sums over the recorded steps, of one of them: a row is a step. */
+#define PER_STEP(NAME, COLUMN, UNIT)                                                                                                                 \
     static double NAME(const struct source *s)                                                                                                       \
     {                                                                                                                                                \
-        return table_sum(s, "summary", COLUMN, NULL, NULL) / (UNIT);                                                                                 \
+        return summary(s, COLUMN) / (UNIT) / (double)s->rows->rows;                                                                                  \
     }
-SUMMARY(span_s, "span_ns", 1e9)
-SUMMARY(busy_pct, "busy_pct", 1)
-SUMMARY(kernel_s, "kernel_sum_ns", 1e9)
-SUMMARY(comm_s, "comm_sum_ns", 1e9)
-SUMMARY(compute_s, "compute_sum_ns", 1e9)
-SUMMARY(memset_ms, "memset_ns", 1e6)
-SUMMARY(kernels, "kernels", 1)
+PER_STEP(span_s, "span_ns", 1e9)
+PER_STEP(kernel_s, "kernel_sum_ns", 1e9)
+PER_STEP(comm_s, "comm_sum_ns", 1e9)
+PER_STEP(compute_s, "compute_sum_ns", 1e9)
+PER_STEP(memset_ms, "memset_ns", 1e6)
+
+static double busy_pct(const struct source *s)
+{
+    return summary(s, "busy_pct");
+}
+
+static double kernels(const struct source *s)
+{
+    return summary(s, "kernels");
+}
 
 static double comm_calls(const struct source *s)
 {
@@ -244,18 +264,19 @@ static const struct row {
     measure_fn *of;
 } measures[] = {
     {{"step_s", "step s", "%.2f", false}, step_s},
-    {{"step_ms", "step ms", "%.1f", false}, step_ms},
+    {{"step_ms", "step ms", "%.1f", false, .follows = "step_s"}, step_ms},
     {{"fwd_ms", "forward ms", "%.1f", false}, fwd_ms},
     {{"pass_ms", "fwd+bwd ms", "%.1f", false}, pass_ms},
-    {{"tok_per_s", "tok/s", "%.0f", false}, tok_per_s},
-    {{"mfu", "MFU", "%.3f", false}, mfu},
+    {{"tok_per_s", "tok/s", "%.0f", false, .follows = "step_s"}, tok_per_s},
+    {{"mfu", "MFU", "%.3f", false, .follows = "step_s"}, mfu},
+    {{"mfu_at_seed", "MFU at the seed's tok/s", "%.4f", true}, mfu_at_seed},
     {{"loss", "mean loss", "%.5f", false}, loss},
     {{"loss_first", "first loss", "%.6f", false}, loss_first},
     {{"loss_last", "last loss", "%.6f", false}, loss_last},
     {{"grad_norm", "mean grad norm", "%.4f", false}, grad_norm},
     {{"peak_mib", "peak MiB", "%.1f", false}, peak_mib},
     {{"rejected", "stalled steps", "%.0f", false}, rejected},
-    {{"ratio", "tok/s to base", "%.3f", false}, ratio},
+    {{"ratio", "tok/s to base", "%.3f", false, .follows = "step_s"}, ratio},
     {{"change_pct", "fwd+bwd to base %", "%+.1f", false}, change_pct},
     {{"loss_abs", "loss max |d|", "%.2e", false}, loss_abs},
     {{"loss_mean_abs", "loss mean |d|", "%.2e", false}, loss_mean_abs},
@@ -263,19 +284,19 @@ static const struct row {
     {{"loss_slope", "loss rel per step", "%+.1e", false}, loss_slope},
     {{"norm_abs", "norm max |d|", "%.2e", false}, norm_abs},
     {{"norm_rel", "norm max rel", "%.2e", false}, norm_rel},
-    {{"span_s", "span s", "%.2f", false}, span_s},
-    {{"busy_pct", "busy %", "%.1f", false}, busy_pct},
-    {{"kernel_s", "kernels s", "%.2f", false}, kernel_s},
-    {{"comm_s", "comm s", "%.2f", false}, comm_s},
-    {{"compute_s", "non-comm s", "%.2f", false}, compute_s},
-    {{"memset_ms", "memset ms", "%.1f", false}, memset_ms},
-    {{"kernels", "kernel calls", "%.0f", true}, kernels},
-    {{"comm_calls", "cp collectives", "%.0f", true}, comm_calls},
-    {{"comm_mib", "cp MiB sent", "%.1f", true}, comm_mib},
-    {{"op_syncs", "op syncs", "%.0f", true}, op_syncs},
+    {{"span_s", "span s", "%.2f", false, .recorded = true}, span_s},
+    {{"busy_pct", "busy %", "%.1f", false, .recorded = true}, busy_pct},
+    {{"kernel_s", "kernels s", "%.2f", false, .recorded = true}, kernel_s},
+    {{"comm_s", "comm s", "%.2f", false, .recorded = true}, comm_s},
+    {{"compute_s", "non-comm s", "%.2f", false, .recorded = true}, compute_s},
+    {{"memset_ms", "memset ms", "%.1f", false, .recorded = true}, memset_ms},
+    {{"kernels", "kernel calls", "%.0f", true, .recorded = true}, kernels},
+    {{"comm_calls", "cp collectives", "%.0f", true, .recorded = true}, comm_calls},
+    {{"comm_mib", "cp MiB sent", "%.1f", true, .recorded = true}, comm_mib},
+    {{"op_syncs", "op syncs", "%.0f", true, .recorded = true}, op_syncs},
 };
 
-static const struct matrix_measure sync_measure = {"sync:", "syncs", "%.0f", true}, calls_measure = {"calls:", "calls", "%.0f", true};
+static const struct matrix_measure sync_measure = {"sync:", "syncs", "%.0f", true, true}, calls_measure = {"calls:", "calls", "%.0f", true, true};
 
 const struct matrix_measure *matrix_measure_find(const char *name)
 {

@@ -118,7 +118,7 @@ static void command(struct words *w, const struct matrix *m, const struct matrix
 {
     if (r->record && !job->plain) {
         add(w, arena_printf(a, "%s/cpscope", job->programs), a);
-        add_all(w, "record --force -o", a);
+        add_all(w, job->brief ? "record --kinds kernel,comm,memcpy,memset,range --force -o" : "record --force -o", a);
         add(w, matrix_path(job, r, copy, "sqlite", a), a);
         add(w, "--", a);
     }
@@ -141,8 +141,9 @@ bool matrix_run_one(const struct matrix *m, const struct matrix_run *r, const st
     int status = execute(&w, matrix_path(job, r, copy, "csv", &a), err);
     bool ok = status >= 0 ? judge(r, status, err, e) : fail(e, ERR_FAIL, "run %s: %s cannot be started", r->name, w.v[0]);
     if (ok && r->record && !job->plain)
-        ok = table_of(r, job, copy, "summary", NULL, e) && table_of(r, job, copy, "syncs", "--ledger op", e) &&
-             table_of(r, job, copy, "comm", NULL, e) && table_of(r, job, copy, "kernels", "--by class", e);
+        ok = table_of(r, job, copy, "summary", NULL, e) &&
+             (job->brief || (table_of(r, job, copy, "syncs", "--ledger op", e) && table_of(r, job, copy, "comm", NULL, e) &&
+                             table_of(r, job, copy, "kernels", "--by class", e)));
     arena_free(&a);
     return ok;
 }

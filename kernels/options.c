@@ -376,8 +376,12 @@ static bool read_host_cost(const struct run_options *o, struct run_config *c, st
     c->eager = !strcmp(o->host_cost, "eager");
     if (c->eager && !sim)
         return fail(e, ERR_USAGE, "--host-cost eager: only --device sim models it");
-    if (sim && (c->eager || !strcmp(o->host_cost, "framework")))
+    c->host_nograd_ns = c->host_cost_ns;
+    if (sim && (c->eager || !strcmp(o->host_cost, "framework"))) {
         c->host_cost_ns = llround(c->machine.framework_op_ns);
+        c->host_nograd_ns = llround(c->machine.framework_op_ns * c->machine.framework_nograd_share);
+        c->host_step_ns = llround(c->machine.framework_step_ns);
+    }
     return true;
 }
 

@@ -1,10 +1,12 @@
 /* keyvalue.c - see keyvalue.h. */
 #include "schemas/keyvalue.h"
+#include "schemas/nearest.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char *trim(char *s)
 {
@@ -52,7 +54,7 @@ bool keyvalue_each(const char *text, const char *from, bool (*take)(void *ctx, c
     return ok;
 }
 
-char *keyvalue_file(const char *path, struct err *e)
+static char *read_file(const char *path, struct err *e)
 {
     enum { MOST = 1 << 20 };
     errno = 0;
@@ -71,4 +73,37 @@ char *keyvalue_file(const char *path, struct err *e)
     if (f)
         fclose(f);
     return text;
+}
+
+/* The words for a name that is neither shipped nor a file. */
+static void unknown(const char *name, const struct keyvalue_text *shipped, const char *what, struct err *e)
+{
+    enum { MOST = 64 };
+    const char *names[MOST + 1] = {NULL};
+    char list[512] = "";
+    size_t n = 0, put = 0;
+    for (; n < MOST && shipped[n].name; n++)
+        names[n] = shipped[n].name;
+    const char *near = nearest_name(name, names);
+    for (size_t i = 0; i <= n && put < sizeof list; i++) { /* the nearest takes the turn of a first one before all */
+        const char *next = i ? names[i - 1] : near;
+        if (next && (!i || next != near))
+            put += (size_t)snprintf(list + put, sizeof list - put, "%s%s", put ? ", " : "", next);
+    }
+    fail(e, ERR_USAGE, "%s: neither a file nor a shipped %s: %s", name, what, list);
+}
+
+char *keyvalue_load(const char *name_or_file, const struct keyvalue_text *shipped, const char *what, struct err *e)
+{
+    for (const struct keyvalue_text *s = shipped; s->name; s++)
+        if (!strcmp(s->name, name_or_file)) {
+            char *text = strdup(s->text);
+            if (!text)
+                fail(e, ERR_FAIL, "%s: out of memory", name_or_file);
+            return text;
+        }
+    if (access(name_or_file, F_OK) == 0)
+        return read_file(name_or_file, e);
+    unknown(name_or_file, shipped, what, e);
+    return NULL;
 }

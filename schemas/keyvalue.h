@@ -20,5 +20,6 @@ struct keyvalue_text {
 
 /* Calls `take` for each line that says something, until one returns false. ERR_USAGE with file:line when a line is neither. */
 bool keyvalue_each(const char *text, const char *from, bool (*take)(void *ctx, const struct keyvalue *kv, struct err *e), void *ctx, struct err *e);
-/* The whole file, malloc'ed; up to 1 MB. NULL: ERR_FAIL. */
-char *keyvalue_file(const char *path, struct err *e);
+/* The text of a shipped file by its name, else of a file of up to 1 MB; malloc'ed. NULL: ERR_USAGE with the shipped names, the
+ * nearest first, when it is neither (`what`: "experiment"); ERR_FAIL when the file cannot be read. */
+char *keyvalue_load(const char *name_or_file, const struct keyvalue_text *shipped, const char *what, struct err *e);

@@ -76,6 +76,8 @@ enum dev_number { DEV_FP32, DEV_BF16, DEV_FP16 };
 void device_number(struct device *d, enum dev_number number);
 /* Emulated dispatch cost of a framework, in ns per op (--host-cost); 0 none. */
 void device_host_cost(struct device *d, int64_t ns_per_op);
+/* The host works for so long, by the clock of dev_now(). */
+void dev_host_work(struct device *d, int64_t ns);
 /* On sim: scans cost what a loop of small operators over their chunks would (--host-cost eager). */
 void device_eager(struct device *d, bool eager);
 

@@ -284,14 +284,23 @@ static void announce(const struct stream *s, const struct work *w, int64_t start
     activity_emit(&a);
 }
 
+/* A framework's collective costs its host more than an op, of which it paid one; in proportion where ops cost other than the
+ * machine says. */
+static int64_t comm_cost(const struct device *d)
+{
+    const struct machine *m = sim_machine();
+    double ops = m->framework_op_ns > 0 ? m->framework_comm_ns / m->framework_op_ns : 1;
+    return llround((double)d->host_cost * fmax(0, ops - 1));
+}
+
 /* What a work costs the host, which is at most the depth of the queue ahead. */
 static void pay(struct stream *s, const struct work *w)
 {
     const struct machine *m = sim_machine();
     sim_host_until(s->d, lane_room(s->impl));
     spend(s->d, llround(w->kind == WORK_COPY ? m->copy_ns : m->launch_ns));
-    if (w->kind == WORK_COMM && s->d->host_cost > 0) /* a framework's collective costs its host more than an op, of which it paid one */
-        spend(s->d, later(0, llround(m->framework_comm_ns) - s->d->host_cost));
+    if (w->kind == WORK_COMM && s->d->host_cost > 0)
+        spend(s->d, comm_cost(s->d));
 }
 
 static bool submit(struct stream *s, const struct work *w)

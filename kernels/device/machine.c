@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct key {
     const char *name;
@@ -39,6 +38,9 @@ static const struct key {
     REAL(sync_ns, 0, 1e9),
     REAL(copy_ns, 0, 1e9),
     REAL(host_link_gbps, 1e-3, 1e6),
+    REAL(framework_nograd_share, 0, 1),
+    REAL(framework_step_ns, 0, 1e11),
+    REAL(host_overhead, 0, 100),
     WHOLE(queue_depth, 1, 1 << 16),
     REAL(launch_latency_ns, 0, 1e9),
     REAL(kernel_min_ns, 0, 1e9),
@@ -49,6 +51,7 @@ static const struct key {
     REAL(ib_start_ns, 0, 1e9),
     REAL(ib_hop_ns, 0, 1e9),
     REAL(jitter, 0, 0.9),
+    REAL(host_jitter, 0, 1),
     WHOLE(jitter_seed, 0, 1e15),
 };
 enum { NKEYS = sizeof keys / sizeof *keys };
@@ -153,23 +156,9 @@ bool machine_parse(struct machine *m, const char *text, const char *from, struct
     return keyvalue_each(text, from, take, &r, e) && complete(&r, e);
 }
 
-/* The words for a name that is neither shipped nor a file. */
-static bool unknown(const char *name, struct err *e)
-{
-    char shipped[256] = "";
-    for (size_t i = 0, n = 0; machine_files[i].name && n < sizeof shipped; i++)
-        n += (size_t)snprintf(shipped + n, sizeof shipped - n, "%s%s", i ? ", " : "", machine_files[i].name);
-    return fail(e, ERR_FAIL, "%s: neither a file nor a shipped machine: %s", name, shipped);
-}
-
 bool machine_load(struct machine *m, const char *name_or_file, struct err *e)
 {
-    for (size_t i = 0; machine_files[i].name; i++)
-        if (!strcmp(machine_files[i].name, name_or_file))
-            return machine_parse(m, machine_files[i].text, name_or_file, e);
-    if (access(name_or_file, F_OK) != 0)
-        return unknown(name_or_file, e);
-    char *text = keyvalue_file(name_or_file, e);
+    char *text = keyvalue_load(name_or_file, machine_files, "machine", e);
     bool ok = text && machine_parse(m, text, name_or_file, e);
     free(text);
     return ok;
@@ -184,13 +173,13 @@ char *machine_text(const struct machine *m)
     FILE *f = open_memstream(&text, &size);
     if (!f)
         return NULL;
-    fprintf(f, "%-18s = %s\n", "name", m->name);
+    fprintf(f, "%-22s = %s\n", "name", m->name);
     for (size_t i = 0; i < NKEYS; i++) {
         const void *at = (const char *)m + keys[i].offset;
         if (keys[i].whole)
-            fprintf(f, "%-18s = %lld\n", keys[i].name, (long long)*(const int64_t *)at);
+            fprintf(f, "%-22s = %lld\n", keys[i].name, (long long)*(const int64_t *)at);
         else
-            fprintf(f, "%-18s = %.17g\n", keys[i].name, *(const double *)at);
+            fprintf(f, "%-22s = %.17g\n", keys[i].name, *(const double *)at);
     }
     fclose(f);
     return text;

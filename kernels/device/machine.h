@@ -23,18 +23,22 @@ struct machine {
     /* the host, in ns: of its own API calls, of an op and of a collective under --host-cost framework */
     double eager_chunk_ops; /* small operators of one chunk of a scan where it is a loop of them (--host-cost eager) */
     double launch_ns, framework_op_ns, framework_comm_ns, sync_ns, copy_ns, host_link_gbps;
-    int64_t queue_depth; /* launches that the host may be ahead of a stream */
+    double framework_nograd_share; /* of these of the framework, where it keeps nothing for a backward: the forward before a recompute */
+    double framework_step_ns;      /* of a training step outside its micro-batches: data, clipping, logging; with --host-cost framework */
+    double host_overhead;          /* further time of all of these, as a share: a profiler that takes a stack at every call; 0 none */
+    int64_t queue_depth;           /* launches that the host may be ahead of a stream */
     /* the stream, in ns */
     double launch_latency_ns, kernel_min_ns;
     /* links, each way: within a node, between nodes; ns before the first byte, and of every further hop of a ring */
     double nvlink_gbps, nvlink_start_ns, nvlink_hop_ns, ib_gbps, ib_start_ns, ib_hop_ns;
     /* noise: a kernel's time is drawn from +- this share of it; 0 off */
     double jitter;
+    double host_jitter; /* the share of the host's times that is drawn, with the same mean; 0 off */
     int64_t jitter_seed;
 };
 
-/* A shipped machine by name, or a file. ERR_USAGE with file:line when a key is unknown, given twice or missing, or its value
- * is not a number in its range; ERR_FAIL when the file cannot be read. */
+/* A shipped machine by name, or a file. ERR_USAGE when it is neither, and with file:line when a key is unknown, given twice or
+ * missing, or its value is not a number in its range; ERR_FAIL when the file cannot be read. */
 bool machine_load(struct machine *m, const char *name_or_file, struct err *e);
 /* The same from text; `from` is what messages call it. */
 bool machine_parse(struct machine *m, const char *text, const char *from, struct err *e);

@@ -17,13 +17,13 @@ static int64_t correlation(struct device *d)
     return d->correlation_next++;
 }
 
-static void pay_host_cost(struct device *d)
+void dev_host_work(struct device *d, int64_t ns)
 {
     if (d->backend->ops->spend) {
-        d->backend->ops->spend(d, d->host_cost);
+        d->backend->ops->spend(d, ns);
         return;
     }
-    for (int64_t until = dev_now(d) + d->host_cost; dev_now(d) < until;)
+    for (int64_t until = dev_now(d) + ns; dev_now(d) < until;)
         ;
 }
 
@@ -32,7 +32,7 @@ static void pay_host_cost(struct device *d)
 struct api_call api_begin(struct device *d, bool op)
 {
     if (op && d->host_cost > 0)
-        pay_host_cost(d);
+        dev_host_work(d, d->host_cost);
     if (!activity_on())
         return (struct api_call){d, 0, -1};
     struct api_call c = {d, dev_now(d), correlation(d)};

@@ -177,6 +177,14 @@ static void upload_inputs(struct model *m, int64_t step)
     arena_free(&a);
 }
 
+/* Data, clipping, logging: many calls of the host, so that drawn costs even out. */
+static void between_steps(struct model *m)
+{
+    enum { PIECE_NS = 1000000 };
+    for (int64_t left = m->config->host_step_ns; left > 0; left -= PIECE_NS)
+        dev_host_work(m->rank.device, left < PIECE_NS ? left : PIECE_NS);
+}
+
 static bool train_step(struct model *m, const char *range, int64_t index, struct err *e)
 {
     DEV_RANGE(m->rank.device, range, index);
@@ -189,6 +197,8 @@ static bool train_step(struct model *m, const char *range, int64_t index, struct
     if (m->update)
         m->update(m, m->update_ctx);
     dev_device_sync(m->rank.device, SITE_HERE);
+    if (m->update)
+        between_steps(m);
     return true;
 }
 

@@ -15,7 +15,7 @@ struct pass {
     struct block_state *state;
 };
 
-static bool forward(struct pass *p, struct err *e)
+static bool layers_forward(struct pass *p, struct err *e)
 {
     struct model *m = p->m;
     int64_t n = model_floats(m), layers = m->shape->layers;
@@ -31,6 +31,17 @@ static bool forward(struct pass *p, struct err *e)
     }
     dev_event_record(m->marks[MARKS * p->b + MARK_TURN], m->rank.stream);
     return true;
+}
+
+/* Before a recompute nothing is kept for the backward, which is cheaper for a framework's host. */
+static bool forward(struct pass *p, struct err *e)
+{
+    const struct run_config *c = p->m->config;
+    if (p->m->shape->recompute)
+        device_host_cost(p->m->rank.device, c->host_nograd_ns);
+    bool ok = layers_forward(p, e);
+    device_host_cost(p->m->rank.device, c->host_cost_ns);
+    return ok;
 }
 
 /* The loss mask: what padding gives is zero, and so is its gradient. */

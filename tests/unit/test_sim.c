@@ -255,7 +255,7 @@ TEST(machine_files_are_refused_with_line_and_reason)
     struct machine m;
     struct err e = {0};
     assert_false(machine_load(&m, "/nowhere/at/all", &e));
-    assert_int_equal(e.kind, ERR_FAIL);
+    assert_int_equal(e.kind, ERR_USAGE);
 }
 
 UNIT_MAIN(UNIT(kernels_take_the_larger_of_arithmetic_memory_and_the_least), UNIT(the_host_runs_ahead_and_a_wait_pays_the_drain_and_a_fixed_cost),

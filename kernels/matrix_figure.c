@@ -1,0 +1,218 @@
+/* matrix_figure.c - see matrix_figure.h. */
+#include "kernels/matrix_figure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static double error_pct(double ours, double seed)
+{
+    return seed == 0 ? (ours == 0 ? 0 : NAN) : 100 * (ours / seed - 1);
+}
+
+static struct figure figure_of(const struct matrix_result *r, const struct matrix_run *run, const char *name)
+{
+    struct figure f = {matrix_measure_find(name), name, matrix_measure(r->m, run, name, r->job, 0), matrix_seed(run, name), NAN, NAN, NAN, false};
+    double low = f.ours, high = f.ours;
+    for (int i = 1; i < r->repeats; i++) {
+        double v = matrix_measure(r->m, run, name, r->job, i);
+        low = fmin(low, v);
+        high = fmax(high, v);
+    }
+    if (r->repeats > 1 && !isnan(low))
+        f.spread = low == high ? 0 : 100 * (high - low) / fabs(low);
+    f.error = error_pct(f.ours, f.seed);
+    f.left_out = matrix_left_out(run, name);
+    f.fitted = matrix_fitted(r->m, run, name);
+    f.judged = r->m->limit > 0 && !f.fitted && !f.measure->exact && !isnan(f.error) && matrix_modelled(r->m, run);
+    f.outside = f.judged && fabs(f.error) > r->m->limit;
+    return f;
+}
+
+bool figure_shown(const struct matrix_table *t, const struct matrix_run *run)
+{
+    return (run->table && !strcmp(run->table, t->name)) || (t->also && matrix_listed(t->also, run->name));
+}
+
+void figures_each(const struct matrix_result *r, const struct matrix_table *t, void (*row)(void *ctx, const struct matrix_run *run, bool begins),
+                  void (*figure)(void *ctx, const struct figure *f), void *ctx)
+{
+    struct arena a = {0};
+    for (size_t i = 0; i < r->m->nruns; i++) {
+        const struct matrix_run *run = &r->m->runs[i];
+        if (!figure_shown(t, run))
+            continue;
+        char *rest = arena_strdup(&a, t->measures);
+        row(ctx, run, true);
+        for (char *name; (name = strsep(&rest, " ")) != NULL;)
+            if (*name) {
+                struct figure f = figure_of(r, run, name);
+                figure(ctx, &f);
+            }
+        row(ctx, run, false);
+    }
+    arena_free(&a);
+}
+
+void figure_label(const char *measure, char *text, size_t size)
+{
+    const char *family = strchr(measure, ':');
+    snprintf(text, size, "%s%s%s", family ? family + 1 : "", family ? " " : "", matrix_measure_find(measure)->label);
+}
+
+void figure_number(const struct matrix_measure *is, double v, char *text, size_t size)
+{
+    if (isnan(v))
+        snprintf(text, size, "-");
+    else
+        snprintf(text, size, is->format, v); // NOLINT: formats are those of the measures
+}
+
+/* ---- roles ---- */
+
+/* A model measures nothing: what it gave without a role was not fitted. */
+const char *figure_role(const struct matrix *m, const struct matrix_run *r, const char *measure)
+{
+    if (r->role == ROLE_FITTED)
+        return matrix_fitted(m, r, measure) ? "fitted" : "predicted";
+    return r->role == ROLE_PREDICTED || matrix_modelled(m, r) ? "predicted" : "measured";
+}
+
+char *figure_row_role(const struct matrix *m, const struct matrix_table *t, const struct matrix_run *r, struct arena *a)
+{
+    char *rest = arena_strdup(a, t->measures), *fitted = NULL, label[96];
+    bool others = false;
+    for (char *name; r->role == ROLE_FITTED && (name = strsep(&rest, " ")) != NULL;) {
+        if (!*name || isnan(matrix_seed(r, name)))
+            continue;
+        figure_label(name, label, sizeof label);
+        others |= !matrix_fitted(m, r, name);
+        if (matrix_fitted(m, r, name))
+            fitted = fitted ? arena_printf(a, "%s, %s", fitted, label) : arena_strdup(a, label);
+    }
+    if (fitted && others)
+        return arena_printf(a, "%s fitted, rest predicted", fitted);
+    return arena_strdup(a, r->role == ROLE_FITTED ? (fitted ? "fitted" : "predicted") : figure_role(m, r, "step_s"));
+}
+
+/* ---- what figures say together ---- */
+
+/* The largest of a measure over a table's runs; NAN when none has it. */
+static double largest(const struct matrix_result *r, const char *table, const char *measure)
+{
+    double most = NAN;
+    for (size_t i = 0; i < r->m->nruns; i++)
+        if (r->m->runs[i].table && !strcmp(r->m->runs[i].table, table))
+            most = fmax(most, matrix_measure(r->m, &r->m->runs[i], measure, r->job, 0));
+    return most;
+}
+
+char *figures_within(const struct matrix_result *r, const struct matrix_table *t, struct arena *a)
+{
+    static const char *const distances[] = {"loss_abs", "norm_abs"};
+    char *text = NULL;
+    for (size_t i = 0; t->within && i < sizeof distances / sizeof *distances; i++) {
+        double ours = largest(r, t->name, distances[i]), theirs = largest(r, t->within, distances[i]);
+        text = arena_printf(a, "%s%s %.2e, %s the %.2e of %s",
+                            text ? arena_printf(a, "%s; ", text) : "Verdict: ", matrix_measure_find(distances[i])->label, ours,
+                            ours <= theirs ? "within" : "OUTSIDE", theirs, t->within);
+    }
+    return text;
+}
+
+struct spreads {
+    double most;
+    char run[128], label[96];
+    const struct matrix_run *now;
+};
+
+static void spread_row(void *ctx, const struct matrix_run *run, bool begins)
+{
+    struct spreads *s = ctx;
+    s->now = begins ? run : s->now;
+}
+
+static void spread_figure(void *ctx, const struct figure *f)
+{
+    struct spreads *s = ctx;
+    if (!(f->spread > s->most))
+        return;
+    s->most = f->spread;
+    snprintf(s->run, sizeof s->run, "%s", s->now->title);
+    figure_label(f->name, s->label, sizeof s->label);
+}
+
+char *figures_repeats(const struct matrix_result *r, const struct matrix_table *t, struct arena *a)
+{
+    struct spreads s = {.most = 0};
+    if (r->repeats < 2)
+        return NULL;
+    figures_each(r, t, spread_row, spread_figure, &s);
+    return s.most > 0 ? arena_printf(a, "%d runs of each: at most %.2f %% apart (%s of %s).", r->repeats, s.most, s.label, s.run)
+                      : arena_printf(a, "%d runs of each: every figure the same.", r->repeats);
+}
+
+struct tally {
+    const struct matrix *m;
+    struct arena *a;
+    const struct matrix_table *t;
+    const struct matrix_run *run;
+    int fitted, predicted, inside, counts, equal;
+    double most; /* of the fitted */
+    char *outside, *wrong;
+};
+
+static void tally_row(void *ctx, const struct matrix_run *run, bool begins)
+{
+    struct tally *y = ctx;
+    y->run = begins ? run : y->run;
+}
+
+static char *listed_with(struct tally *y, char *list, const struct figure *f)
+{
+    char label[96];
+    figure_label(f->name, label, sizeof label);
+    return arena_printf(y->a, "%s%s%s %s, %s %+.1f %%", list ? list : "", list ? "; " : "", y->t->name, y->run->title, label, f->error);
+}
+
+/* A figure that only is another form of one that the seed gives too says nothing further. */
+static void tally_figure(void *ctx, const struct figure *f)
+{
+    struct tally *y = ctx;
+    const char *follows = f->measure->follows;
+    if (isnan(f->seed) || isnan(f->ours) || (follows && !isnan(matrix_seed(y->run, follows))))
+        return;
+    if (f->measure->exact) {
+        y->counts++;
+        y->equal += f->ours == f->seed;
+        if (f->ours != f->seed)
+            y->wrong = listed_with(y, y->wrong, f);
+    } else if (f->fitted) {
+        y->fitted++;
+        y->most = fmax(y->most, fabs(f->error));
+    } else if (f->judged) {
+        y->predicted++;
+        y->inside += !f->outside;
+        if (f->outside)
+            y->outside = listed_with(y, y->outside, f);
+    }
+}
+
+char **figures_verdict(const struct matrix_result *r, struct arena *a)
+{
+    struct tally y = {.m = r->m, .a = a};
+    char **lines = arena_array(a, char *, 4);
+    int n = 0;
+    for (size_t i = 0; i < r->m->ntables; i++) {
+        y.t = &r->m->tables[i];
+        figures_each(r, y.t, tally_row, tally_figure, &y);
+    }
+    if (y.counts)
+        lines[n++] = arena_printf(a, "Counts: %d of %d are the seed's%s%s.", y.equal, y.counts, y.wrong ? "; not " : "", y.wrong ? y.wrong : "");
+    if (y.predicted)
+        lines[n++] = arena_printf(a, "Predicted times, modelled: %d of %d within %g %% of the seed's%s%s.", y.inside, y.predicted, r->m->limit,
+                                  y.outside ? "; outside: " : "", y.outside ? y.outside : "");
+    if (y.fitted)
+        lines[n++] = arena_printf(a, "Fitted times, modelled: %d, at most %.1f %% off.", y.fitted, y.most);
+    return lines;
+}
