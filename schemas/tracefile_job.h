@@ -1,10 +1,10 @@
-/* tracefile_job.h - reading the rows of a table, for tracefile_load.c and tracefile_keys.c.
+/* tracefile_job.h - reading the rows of a table, for tracefile_load.c, tracefile_keys.c and tracefile_events.c.
  *
  * An aggregate function of ours, take(), gets the columns of every row: one call of SQLite scans a table, at half the
  * cost of stepping from row to row.
  */
 #pragma once
-#include "schemas/tracefile_pages.h"
+#include "schemas/tracefile_events.h"
 #include "schemas/tracefile_sql.h"
 
 /* One table, or a part of one. */
@@ -15,6 +15,7 @@ struct job {
     const char *old;  /* instead of `sql` for files from before that; NULL: nothing */
     int64_t from, to; /* numbers of events */
     struct tracedata *d;
+    struct event_part *part;       /* of events: where they go */
     const struct event_rows *rows; /* of side rows: which events are there */
     size_t at;                     /* among them: side rows come by event */
     bool broken;                   /* a key is out of its table */
@@ -40,3 +41,5 @@ static inline const char *sql_text(sqlite3_value *v)
 sqlite3 *job_connect(const char *path, struct job **at, struct err *e);
 /* False: j->err says why. */
 bool job_run(sqlite3 *db, const char *path, struct job *j);
+/* All of them, which touch nothing of one another, by up to `threads` threads with a connection each. */
+bool jobs_run(const char *path, struct job *jobs, size_t n, int threads, struct err *e);

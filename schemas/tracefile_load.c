@@ -1,34 +1,13 @@
-/* tracefile_load.c - reading trace files.
+/* tracefile_load.c - reading trace files: keys, strings and facts, then events, then side rows, which find their event.
  *
- * Events are numbered from 1 without a gap, so threads fill disjoint parts of the array:
- *
- *   keys, strings, facts      |--- main ---|
- *   event 1 .. n/4                         |--- thread 1 ---|
- *   event n/4+1 ..                         |--- thread 2 ---| ...
- *   sync, kernel, ... (side rows find their event)          |--- thread 1 ---|--- thread 2 ...
+ *   keys, strings, facts   |--- main ---|
+ *   events, in parts                     |--- thread 1 ---|--- thread 2 ---| ...
+ *   sync, kernel, ...                                      |--- thread 1 ---|--- thread 2 ...
  */
-#include "schemas/sqlbound.h"
 #include "schemas/tracefile_job.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-enum { FEW_EVENTS = 1 << 16 };
-
-static void row_event(struct job *j, sqlite3_value **v)
-{
-    struct tracedata *d = j->d;
-    int64_t x[EVENT_COLUMNS];
-    for (int i = 0; i < EVENT_COLUMNS; i++)
-        x[i] = sql_int(v[i], event_absent[i]);
-    if (x[0] != j->from || j->from > j->to || !event_make(d, x, &d->ev[j->from - 1]))
-        j->broken = true;
-    else
-        j->from++;
-}
 
 static struct event *event_at(struct job *j, int64_t id)
 {
@@ -101,9 +80,6 @@ static void row_range(struct job *j, sqlite3_value **v)
         ev->detail = tracedata_range_row(j->d, r);
 }
 
-static const struct job event = {TAKE_PART("id, start, \"end\", kind, name, rank, device, stream, thread, correlation, bytes, site", "event", "id"),
-                                 row_event};
-
 static const struct job side[] = {
     /* in order of the bits */
     {TAKE_PART("event, class, did_block, wait_stream, wait_event, stack", "sync", "event"), row_sync, 2,
@@ -115,142 +91,6 @@ static const struct job side[] = {
     {TAKE_PART("event, kind, src, dst", "copy", "event"), row_copy},
     {TAKE_PART("event, domain, flavour, idx", "range", "event"), row_range},
 };
-
-static void take(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    struct job *j = *(struct job **)sqlite3_user_data(c);
-    (void)n;
-    j->row(j, v);
-    if (j->broken)
-        sqlite3_result_error(c, "a row holds a key that is not there or an impossible time", -1);
-}
-
-static void taken(sqlite3_context *c)
-{
-    sqlite3_result_null(c);
-}
-
-/* A connection whose take() goes to the job *at. NULL: j->err says why. */
-sqlite3 *job_connect(const char *path, struct job **at, struct err *e)
-{
-    sqlite3 *db = NULL;
-    bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-              sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK && sqlbound_set(db, path) &&
-              sqlite3_create_function_v2(db, "take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, at, NULL, take, taken, NULL) == SQLITE_OK;
-    if (ok)
-        return db;
-    fail(e, ERR_FAIL, "%s: cannot open: %s", path, sqlite3_errmsg(db));
-    sqlite3_close(db);
-    return NULL;
-}
-
-static int version_of(sqlite3 *db)
-{
-    sqlite3_stmt *s = NULL;
-    int version = 1;
-    if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
-        version = sqlite3_column_int(s, 0);
-    sqlite3_finalize(s);
-    return version;
-}
-
-bool job_run(sqlite3 *db, const char *path, struct job *j)
-{
-    sqlite3_stmt *s;
-    const char *sql = j->version && version_of(db) < j->version ? j->old : j->sql;
-    if (!sql)
-        return true;
-    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
-        return fail(&j->err, ERR_FAIL, "%s: %s", path, sqlite3_errmsg(db));
-    if (sqlite3_bind_parameter_count(s)) {
-        sqlite3_bind_int64(s, 1, j->from);
-        sqlite3_bind_int64(s, 2, j->to);
-    }
-    int rc;
-    while ((rc = sqlite3_step(s)) == SQLITE_ROW)
-        ;
-    if (rc != SQLITE_DONE)
-        fail(&j->err, ERR_FAIL, "%s: damaged: %s", path, sqlbound_why(db));
-    sqlite3_finalize(s);
-    return rc == SQLITE_DONE;
-}
-
-/* Jobs that touch nothing of one another, for several threads with a connection each. */
-struct crew {
-    const char *path;
-    struct job *jobs;
-    size_t n;
-    atomic_size_t next;
-};
-
-static void *work(void *arg)
-{
-    struct crew *crew = arg;
-    struct job *j = NULL;
-    sqlite3 *db = NULL;
-    for (size_t i; (i = atomic_fetch_add(&crew->next, 1)) < crew->n;) {
-        j = &crew->jobs[i];
-        if (db || (db = job_connect(crew->path, &j, &j->err)))
-            job_run(db, crew->path, j);
-    }
-    sqlite3_close(db);
-    return NULL;
-}
-
-static bool run_all(const char *path, struct job *jobs, size_t n, int threads, struct err *e)
-{
-    enum { MOST = 64 };
-    struct crew crew = {.path = path, .jobs = jobs, .n = n};
-    pthread_t others[MOST];
-    int started = 0;
-    while (started < MOST && started + 1 < threads && (size_t)started + 1 < n && pthread_create(&others[started], NULL, work, &crew) == 0)
-        started++;
-    work(&crew);
-    for (int i = 0; i < started; i++)
-        pthread_join(others[i], NULL);
-    for (size_t i = 0; i < n; i++)
-        if (jobs[i].err.kind)
-            return fail(e, jobs[i].err.kind, "%s", jobs[i].err.msg);
-    return true;
-}
-
-/* One by one, where the pages are not plain. */
-static bool ask_events(const char *path, struct tracedata *d, int64_t n, int threads, struct err *e)
-{
-    enum { PARTS = 256 };
-    struct job parts[PARTS];
-    int64_t most = n / FEW_EVENTS + 1, count = threads > 1 ? 4 * threads : 1;
-    count = count < most ? count : most;
-    count = count < PARTS ? count : PARTS;
-    for (int64_t i = 0; i < count; i++) {
-        parts[i] = event;
-        parts[i].d = d;
-        parts[i].from = n / count * i + 1;
-        parts[i].to = i + 1 < count ? n / count * (i + 1) : n;
-    }
-    d->ev = n ? array_grow(NULL, &d->cap, (size_t)n, sizeof *d->ev) : NULL;
-    d->n = (size_t)n;
-    if (!run_all(path, parts, (size_t)count, threads, e))
-        return false;
-    for (int64_t i = 0; i < count; i++)
-        if (parts[i].from != parts[i].to + 1)
-            return fail(e, ERR_FAIL, "%s: damaged: the numbers of its events have a gap", path);
-    return true;
-}
-
-static bool load_events(const char *path, struct tracedata *d, int64_t n, struct event_rows *rows, struct err *e)
-{
-    if (tracefile_pages(path, d, n, rows)) {
-        d->ev = rows->ev;
-        d->n = rows->n;
-        d->cap = rows->cap;
-        return true;
-    }
-    free(rows->ev);
-    free(rows->id);
-    *rows = (struct event_rows){.threads = rows->threads};
-    return ask_events(path, d, n, rows->threads, e);
-}
 
 static bool load_sides(const char *path, struct tracedata *d, unsigned sides, int64_t n, const struct event_rows *rows, struct err *e)
 {
@@ -264,7 +104,7 @@ static bool load_sides(const char *path, struct tracedata *d, unsigned sides, in
             jobs[k].from = 1;
             jobs[k++].to = n;
         }
-    return run_all(path, jobs, k, d->n < FEW_EVENTS ? 1 : rows->threads, e);
+    return jobs_run(path, jobs, k, d->n < FEW_EVENTS ? 1 : rows->threads, e);
 }
 
 /* Kinds whose rows need not be there, as bits. */
@@ -278,9 +118,10 @@ bool tracefile_read(const char *path, unsigned sides, int threads, struct traced
 {
     int64_t n = 0;
     struct event_rows rows = {.spared = spared_kinds(sides), .threads = threads ? threads : (int)sysconf(_SC_NPROCESSORS_ONLN)};
-    bool ok = tracefile_read_keys(path, d, &n, e) && load_events(path, d, n, &rows, e);
-    if (!ok)
-        d->n = 0; /* what is not filled in must not be looked at */
+    bool ok = tracefile_read_keys(path, d, &n, e) && tracefile_events(path, d, n, &rows, e);
+    d->ev = rows.ev;
+    d->cap = rows.cap;
+    d->n = ok ? rows.n : 0; /* what is not filled in must not be looked at */
     ok = ok && load_sides(path, d, sides, n, &rows, e);
     free(rows.id);
     if (ok && !tracedata_meta_get(d, "clean_end"))

@@ -1,6 +1,6 @@
-/* test_tracefile_pages.c - events read from pages are those that SQLite gives; rows left out change nothing of the whole. */
+/* test_tracefile_events.c - events in parts, with and without rows that nobody looks at. */
 #include "random_trace.h"
-#include "schemas/tracefile_pages.h"
+#include "schemas/tracefile_events.h"
 
 #include <sqlite3.h>
 #include <unistd.h>
@@ -19,28 +19,17 @@ static void sql(const char *text)
 static void write_trace(struct tracedata *d)
 {
     struct err e = {0};
-    snprintf(path, sizeof path, "pages-%d.sqlite", (int)getpid());
+    snprintf(path, sizeof path, "events-%d.sqlite", (int)getpid());
     struct tracefile *f = tracefile_create(path, true, &e);
     assert_ok(f && tracefile_append(d, f, &e), &e);
     assert_ok(tracefile_finish(f, d, &e), &e);
 }
 
-static void write_random(struct tracedata *d, size_t n)
-{
-    random_trace(d, n);
-    write_trace(d);
-}
-
 /* Keys as they were written, so that rows can be held against them. */
-static bool read_pages(const struct tracedata *keys, size_t n, unsigned spared, struct event_rows *rows)
+static bool read_rows(const struct tracedata *keys, size_t n, unsigned spared, struct event_rows *rows, struct err *e)
 {
     *rows = (struct event_rows){.spared = spared, .threads = 3};
-    bool ok = tracefile_pages(path, keys, (int64_t)n, rows);
-    if (!ok) {
-        free(rows->ev);
-        free(rows->id);
-    }
-    return ok;
+    return tracefile_events(path, keys, (int64_t)n, rows, e);
 }
 
 static void free_rows(struct event_rows *rows)
@@ -56,46 +45,36 @@ static void load(struct tracedata *d)
     assert_ok(tracefile_load(path, d, &e), &e);
 }
 
-/* The same events under a table whose columns stand in another order: SQLite has to be asked. */
-static const char reordered[] =
-    "PRAGMA legacy_alter_table = ON; ALTER TABLE event RENAME TO was;"
-    "CREATE TABLE event (id INTEGER PRIMARY KEY, \"end\" INTEGER, start INTEGER, kind INTEGER, name INTEGER, rank INTEGER,"
-    "device INTEGER, stream INTEGER, thread INTEGER, correlation INTEGER, bytes INTEGER, site INTEGER);"
-    "INSERT INTO event SELECT id, \"end\", start, kind, name, rank, device, stream, thread, correlation, bytes, site FROM was;";
-
-TEST(pages_hold_what_sqlite_says)
+/* Each of three parts lies elsewhere in the array; the rows must not. */
+TEST(parts_hold_what_was_written)
 {
-    static const char *const sizes[] = {"512", "1024", "4096", "65536"};
-    PROP(24)
-    {
-        struct tracedata d, whole, asked;
-        struct event_rows rows;
-        char vacuum[80];
-        size_t n = 1 + (prop_ % 3 ? rnd(40) : rnd(4000));
-        write_random(&d, n);
-        snprintf(vacuum, sizeof vacuum, "PRAGMA page_size = %s; VACUUM;", sizes[prop_ % 4]);
-        sql(vacuum);
-        assert_true(read_pages(&d, n, 0, &rows));
-        assert_int_equal(rows.n, n);
-        assert_null(rows.id);
-        free_rows(&rows);
-        load(&whole);
-        sql(reordered);
-        assert_false(read_pages(&d, n, 0, &rows));
-        load(&asked);
-        same_trace(&whole, &asked);
-        tracedata_free(&d);
-        tracedata_free(&whole);
-        tracedata_free(&asked);
-        unlink(path);
+    enum { N = 3 * FEW_EVENTS };
+    struct tracedata d;
+    struct event_rows rows;
+    struct err e = {0};
+    tracedata_init(&d);
+    for (int64_t i = 0; i < N; i++) {
+        struct event ev = {.start = 2 * i, .end = 2 * i + 1 + i % 7, .kind = i % 3 ? EV_KERNEL : EV_OP, .rank = -1, .device = -1, .bytes = i};
+        assert_ok(tracedata_event(&d, &ev, &e), &e);
     }
+    write_trace(&d);
+    assert_ok(read_rows(&d, N, 0, &rows, &e), &e);
+    assert_int_equal(rows.n, N);
+    for (int64_t i = 0; i < N; i++)
+        assert_true(rows.ev[i].start == 2 * i && rows.ev[i].end == 2 * i + 1 + i % 7 && rows.ev[i].bytes == i);
+    free_rows(&rows);
+    assert_ok(read_rows(&d, N, 1u << EV_OP, &rows, &e), &e);
+    assert_int_equal(rows.nid, N - N / 3);
+    for (size_t i = 0; i < rows.nid; i++)
+        assert_true(rows.id[i] % 3 != 1 && rows.ev[i].bytes == rows.id[i] - 1);
+    free_rows(&rows);
+    tracedata_free(&d);
+    unlink(path);
 }
 
-/* What is not plain is SQLite's to answer for. */
-TEST(other_tables_are_left_to_sqlite)
+TEST(damaged_tables_are_refused)
 {
     static const char *const changes[] = {
-        "PRAGMA journal_mode = WAL",
         "DELETE FROM event WHERE id = 3",
         "UPDATE event SET name = 99999 WHERE id = 7",
         "UPDATE event SET kind = -1 WHERE id = 7",
@@ -104,13 +83,15 @@ TEST(other_tables_are_left_to_sqlite)
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         struct tracedata d;
         struct event_rows rows;
-        unit_random = 5 + i;
-        write_random(&d, 500);
-        assert_true(read_pages(&d, 500, 0, &rows));
+        struct err e = {0};
+        random_trace(&d, 500);
+        write_trace(&d);
+        assert_ok(read_rows(&d, 500, 0, &rows, &e), &e);
         free_rows(&rows);
         sql(changes[i]);
-        assert_false(read_pages(&d, 500, 0, &rows));
-        sql("PRAGMA journal_mode = DELETE");
+        assert_false(read_rows(&d, 500, 0, &rows, &e));
+        assert_non_null(strstr(e.msg, "damaged"));
+        free_rows(&rows);
         tracedata_free(&d);
         unlink(path);
     }
@@ -155,6 +136,7 @@ TEST(rows_left_out_change_nothing_of_the_whole)
     {
         struct tracedata d, all;
         struct event_rows rows;
+        struct err e = {0};
         size_t n = 1 + rnd(600), at = 0;
         random_trace(&d, n);
         for (size_t i = 0; i < n; i++) /* few keys, so that there is something to leave out */
@@ -164,7 +146,7 @@ TEST(rows_left_out_change_nothing_of_the_whole)
             }
         write_trace(&d);
         load(&all);
-        assert_true(read_pages(&d, n, spared, &rows));
+        assert_ok(read_rows(&d, n, spared, &rows, &e), &e);
         for (size_t i = 0; i < n; i++) {
             const struct event *kept = with_id(&rows, i + 1, &at);
             if (!is_spared(all.ev[i].kind, spared))
@@ -179,4 +161,4 @@ TEST(rows_left_out_change_nothing_of_the_whole)
     }
 }
 
-UNIT_MAIN(UNIT(pages_hold_what_sqlite_says), UNIT(other_tables_are_left_to_sqlite), UNIT(rows_left_out_change_nothing_of_the_whole))
+UNIT_MAIN(UNIT(parts_hold_what_was_written), UNIT(damaged_tables_are_refused), UNIT(rows_left_out_change_nothing_of_the_whole))

@@ -1,0 +1,102 @@
+/* tracefile_job.c - rows of a table to the job that wants them; several jobs at a time. */
+#include "schemas/tracefile_job.h"
+#include "schemas/sqlbound.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+static void take(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct job *j = *(struct job **)sqlite3_user_data(c);
+    (void)n;
+    j->row(j, v);
+    if (j->broken)
+        sqlite3_result_error(c, "a row holds a key that is not there or an impossible time", -1);
+}
+
+static void taken(sqlite3_context *c)
+{
+    sqlite3_result_null(c);
+}
+
+sqlite3 *job_connect(const char *path, struct job **at, struct err *e)
+{
+    sqlite3 *db = NULL;
+    bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
+              sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK && sqlbound_set(db, path) &&
+              sqlite3_create_function_v2(db, "take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, at, NULL, take, taken, NULL) == SQLITE_OK;
+    if (ok)
+        return db;
+    fail(e, ERR_FAIL, "%s: cannot open: %s", path, sqlite3_errmsg(db));
+    sqlite3_close(db);
+    return NULL;
+}
+
+static int version_of(sqlite3 *db)
+{
+    sqlite3_stmt *s = NULL;
+    int version = 1;
+    if (sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+        version = sqlite3_column_int(s, 0);
+    sqlite3_finalize(s);
+    return version;
+}
+
+bool job_run(sqlite3 *db, const char *path, struct job *j)
+{
+    sqlite3_stmt *s;
+    const char *sql = j->version && version_of(db) < j->version ? j->old : j->sql;
+    if (!sql)
+        return true;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
+        return fail(&j->err, ERR_FAIL, "%s: %s", path, sqlite3_errmsg(db));
+    if (sqlite3_bind_parameter_count(s)) {
+        sqlite3_bind_int64(s, 1, j->from);
+        sqlite3_bind_int64(s, 2, j->to);
+    }
+    int rc;
+    while ((rc = sqlite3_step(s)) == SQLITE_ROW)
+        ;
+    if (rc != SQLITE_DONE)
+        fail(&j->err, ERR_FAIL, "%s: damaged: %s", path, sqlbound_why(db));
+    sqlite3_finalize(s);
+    return rc == SQLITE_DONE;
+}
+
+struct crew {
+    const char *path;
+    struct job *jobs;
+    size_t n;
+    atomic_size_t next;
+};
+
+static void *work(void *arg)
+{
+    struct crew *crew = arg;
+    struct job *j = NULL;
+    sqlite3 *db = NULL;
+    for (size_t i; (i = atomic_fetch_add(&crew->next, 1)) < crew->n;) {
+        j = &crew->jobs[i];
+        if (db || (db = job_connect(crew->path, &j, &j->err)))
+            job_run(db, crew->path, j);
+    }
+    sqlite3_close(db);
+    return NULL;
+}
+
+bool jobs_run(const char *path, struct job *jobs, size_t n, int threads, struct err *e)
+{
+    enum { MOST = 64 };
+    struct crew crew = {.path = path, .jobs = jobs, .n = n};
+    pthread_t others[MOST];
+    int started = 0;
+    while (started < MOST && started + 1 < threads && (size_t)started + 1 < n && pthread_create(&others[started], NULL, work, &crew) == 0)
+        started++;
+    work(&crew);
+    for (int i = 0; i < started; i++)
+        pthread_join(others[i], NULL);
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i].err.kind)
+            return fail(e, jobs[i].err.kind, "%s", jobs[i].err.msg);
+    return true;
+}
