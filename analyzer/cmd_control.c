@@ -39,13 +39,15 @@ static bool ask(const char *path, const char *order, char *answer, size_t size, 
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof at.sun_path)
-        return fail(e, ERR_FAIL, "%s: too long for the name of a socket", path);
+        return fail(e, ERR_FAIL, "%s: too long for the name of a socket (%zu bytes at most): go to its folder and give the name alone", path,
+                    sizeof at.sun_path - 1);
     strcpy(at.sun_path, path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool ok = fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) == 0 && send(fd, order, strlen(order), MSG_NOSIGNAL) > 0;
     ssize_t n = ok ? recv(fd, answer, size - 1, 0) : -1;
     if (n <= 0)
-        fail(e, ERR_FAIL, "%s: no recording there: %s", path, n < 0 ? strerror(errno) : "it has ended");
+        fail(e, ERR_FAIL, "%s: no recording there: %s; want the socket of cpscope record --control while its program runs", path,
+             n < 0 ? strerror(errno) : "it has ended");
     answer[n > 0 ? n : 0] = '\0';
     if (fd >= 0)
         close(fd);

@@ -4,7 +4,7 @@
 for tool in objdump strip readelf; do command -v $tool > /dev/null || { echo "no $tool"; exit 77; }; done
 [ -z "${SAN:-}" ] || { echo "an instrumented program needs its runtime"; exit 77; }
 echo "too new for glibc 2.28:" $(objdump -T "$BUILD/lib/libcpscope.so" | grep -o 'GLIBC_2\.[0-9]*' | sort -uV | sed -n '/GLIBC_2\.28/,$p' | grep -v 'GLIBC_2\.28$')
-make -s -C "$ROOT" BUILD="$BUILD" dist > log 2>&1 || { tail -n 5 log; exit 1; }
+flock "$BUILD/bin" make -s -C "$ROOT" BUILD="$BUILD" dist > log 2>&1 || { tail -n 5 log; exit 1; }
 mkdir -p far/away && tar -xzf "$(tail -n 1 log)" -C far/away && mv far/away/cpscope-* far/away/tool || exit 1
 find far -type f | grep -v /lib/cpscope/ | sort
 bin=$PWD/far/away/tool/bin/cpscope
