@@ -11,6 +11,7 @@
  */
 #include "collector/cupti.h"
 #include "collector/cupti_calls.h"
+#include "collector/cupti_counts.h"
 #include "collector/cupti_records.h"
 #include "collector/graphs.h"
 #include "collector/launches.h"
@@ -33,7 +34,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { POLL_MS = 50, FLUSH_MS = 1000, LAST_WAIT_MS = 20, PATIENCE_S = 10, BRACKETS = 5 };
+enum { POLL_MS = 50, FLUSH_MS = 1000, LAST_WAIT_MS = 20, PATIENCE_S = 10 };
 enum state { OFF, ON, STOPPING, ENDED, FORKED };
 
 static struct recorder *recorder;
@@ -274,37 +275,6 @@ void cupti_attach(struct recorder *r)
 
 /* ---- the thread ---- */
 
-/* What to add to CUPTI's times, from the narrowest of some brackets. */
-static void pair_clocks(void)
-{
-    int64_t best[3] = {0, 0, INT64_MAX}, reading[3];
-    recorder_clocks(reading);
-    recorder_clock_pair(recorder, "realtime", reading);
-    for (int i = 0; i < BRACKETS; i++) {
-        uint64_t theirs = 0;
-        reading[0] = clock_now();
-        int rc = cupti.timestamp(&theirs);
-        reading[2] = clock_now();
-        reading[1] = (int64_t)theirs;
-        if (rc == CUPTI_OK && (best[2] == INT64_MAX || reading[2] - reading[0] < best[2] - best[0]))
-            memcpy(best, reading, sizeof best);
-    }
-    if (best[2] == INT64_MAX)
-        return;
-    recorder_clock_pair(recorder, "cupti", best);
-    records.shift = own_clock ? 0 : best[0] + (best[2] - best[0]) / 2 - best[1];
-}
-
-static void count_drops(int64_t since)
-{
-    size_t n = 0;
-    int64_t refused = buffers_refused(), now = clock_now();
-    if (refused)
-        recorder_lost(recorder, "requests of CUPTI for a buffer that got none: all buffers were full", refused, since, now);
-    if (cupti.dropped(NULL, 0, &n) == CUPTI_OK && n)
-        recorder_lost(recorder, "records dropped by CUPTI: all buffers were full", (int64_t)n, since, now);
-}
-
 static void read_buffers(bool last)
 {
     struct cupti_full f;
@@ -338,12 +308,12 @@ static bool stopped(int ms)
 static void flush(uint32_t forced, int64_t since)
 {
     static bool said;
-    pair_clocks();
+    cupti_pair_clocks(recorder, &cupti, &records, own_clock);
     int rc = atomic_load(&fatal) ? CUPTI_OK : cupti.flush(forced);
     if (rc != CUPTI_OK && !said)
         missing("device records may be missing", "cuptiActivityFlushAll", rc);
     said |= rc != CUPTI_OK;
-    count_drops(since);
+    cupti_count_drops(recorder, &cupti, since);
 }
 
 static void last_words(int64_t since)
@@ -372,7 +342,7 @@ static void *work(void *arg)
     int64_t flushed = clock_now();
     (void)arg;
     prctl(PR_SET_NAME, "cpscope-cupti");
-    pair_clocks();
+    cupti_pair_clocks(recorder, &cupti, &records, own_clock);
     while (!stopped(POLL_MS)) {
         int64_t now = clock_now();
         if (now - flushed >= FLUSH_MS * INT64_C(1000000)) {

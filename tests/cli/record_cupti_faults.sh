@@ -56,16 +56,34 @@ echo "a kernel that still runs: status $?"
 missing
 
 echo "== ends"
+ends() { # HOW PHASE, options of record
+    rm -f t*.sqlite*
+    bash -c "./client end $1 $2 > plain.end; exit \$?" 2> /dev/null
+    want=$?
+    cpscope record --stack-threshold 0s -o t.sqlite "${@:3}" -- ./client end $1 $2 > out 2> err < /dev/null
+    got=$?
+    cmp out plain.end
+    [ $got -eq $want ] || echo "  status $got, not $want"
+    for f in t*.sqlite; do cpscope info --format csv $f > info.csv || echo "  $f does not open"; done
+    files="status $got, files $(ls t*.sqlite | wc -l), of the child $(for f in t*.sqlite; do sqlite3 $f "SELECT s.value FROM event e JOIN string s ON s.id = e.name"; done | grep -c 'in the child')"
+    clean="clean end $(cpscope info --format csv t.sqlite | sed -n 's/^clean_end,//p')"
+}
 for how in exit _exit abort kill fork dlclose return; do
     for phase in before during after; do
-        rm -f t.sqlite*
-        bash -c "./client end $how $phase > plain.end; exit \$?" 2> /dev/null
-        want=$?
-        cpscope record --stack-threshold 0s -o t.sqlite -- ./client end $how $phase > out 2> err < /dev/null
-        got=$?
-        cmp out plain.end
-        [ $got -eq $want ] || echo "  status $got, not $want"
-        for f in t*.sqlite; do cpscope info --format csv $f > info.csv || echo "  $f does not open"; done
-        echo "$how $phase: status $got, $(ls t*.sqlite | wc -l) file, rows of the host $(sqlite3 t.sqlite "SELECT count(*) FROM event WHERE kind IN (5, 7)"), clean end $(sed -n 's/^clean_end,//p' info.csv)"
+        ends $how $phase
+        echo "$how $phase: $files, rows of the host $(sqlite3 t.sqlite "SELECT count(*) FROM event WHERE kind IN (5, 7)"), $clean"
     done
+done
+said() { sqlite3 t.sqlite "SELECT reason FROM loss UNION SELECT value FROM meta WHERE key = 'degraded'" | paste -sd';'; }
+for how in _exit kill fork dlclose; do
+    for phase in first init ranges threads; do
+        # one that ends without an event leaves no file
+        case $how$phase in killfirst | killinit | _exitfirst | _exitinit) continue ;; esac
+        ends $how $phase
+        echo "$how $phase: $files, $clean; $(said)"
+    done
+    FAKE_FAULT=slow_flush ends $how flush
+    echo "$how flush: $files, $clean; $(said)"
+    ends $how stopped --max-size 1
+    echo "$how stopped: $files, $clean; $(said)"
 done

@@ -3,7 +3,7 @@
 here=$ROOT/tests/fake/cupti
 cc="${CC:-cc} -std=c11 -O1 -g -D_GNU_SOURCE -I$ROOT -pthread ${FAKE_CFLAGS:-}"
 mkdir -p "$1/fake" || exit 1
-$cc -fPIC -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script="$here/runtime.map" "$here/cupti.c" "$here/runtime.c" \
+$cc -fPIC -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script="$here/runtime.map" "$here"/{cupti,records,runtime,work,launches}.c \
     -o "$1/fake/libcudart.so.13" -ldl || exit 1
 ln -sf libcudart.so.13 "$1/fake/libcupti.so.13"
 $cc -fPIC -shared -fvisibility=hidden -Wl,-soname,libnccl.so.2 "$here/nccl.c" -o "$1/fake/libnccl.so.2" -L"$1/fake" -l:libcudart.so.13 -ldl || exit 1

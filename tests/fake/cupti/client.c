@@ -4,7 +4,9 @@
  *   client threads N           N threads with streams of their own, 100 launches and 20 copies each
  *   client nccl                collectives, fused groups, sends and receives, calls that come late
  *   client calls N             N calls that do nothing, five times; CPU time of a call of the fastest time, ns
- *   client end HOW [PHASE]     HOW: exit _exit abort kill fork return dlclose running; PHASE: before during after the work
+ *   client end HOW [PHASE]     HOW: exit _exit abort kill fork return dlclose running; PHASE: first (nothing has been called), init
+ *                              (nothing has been recorded), before, during, after the work; ranges (open ones), flush (CUPTI is in one),
+ *                              threads (another one works), stopped (the recording has ended)
  */
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
@@ -16,6 +18,7 @@ extern "C" {
 #include "runtime.h"
 #endif
 #include "collector/cpscope.h"
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -222,6 +225,15 @@ static int calls(long n)
 
 /* ---- ends ---- */
 
+static void in_child(void)
+{
+    int device;
+    cpscope_range_push("in the child");
+    cudaGetDevice(&device);
+    cpscope_range_pop();
+    exit(0);
+}
+
 static void end_now(const char *how)
 {
     if (strcmp(how, "exit") == 0)
@@ -235,26 +247,79 @@ static void end_now(const char *how)
     if (strcmp(how, "dlclose") == 0)
         dlclose(dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD));
     if (strcmp(how, "fork") == 0) {
+        int status = -1;
+        fflush(stdout);
         pid_t child = fork();
-        if (child == 0) {
-            int device;
-            cudaGetDevice(&device);
-            exit(0);
-        }
-        waitpid(child, NULL, 0);
+        if (child == 0)
+            in_child();
+        waitpid(child, &status, 0);
+        printf("the child's status %d\n", status);
+    }
+}
+
+/* Until CUPTI is in a flush: FAKE_FAULT slow_flush makes it last. */
+static void wait_for_flush(void)
+{
+    int (*flushing)(void);
+    *(void **)&flushing = dlsym(RTLD_DEFAULT, "fake_flushing");
+    for (int tries = 0; tries < 3000 && !flushing(); tries++)
+        usleep(1000);
+}
+
+static volatile int enough;
+
+static void *work_on(void *x)
+{
+    while (!enough) {
+        run_scale(1, (float *)x, NULL);
+        usleep(100);
+    }
+    return NULL;
+}
+
+/* In the middle of the work, in the state that the phase names. */
+static void end_within(const char *how, const char *phase, float *x)
+{
+    pthread_t other;
+    if (strcmp(phase, "during") == 0)
+        end_now(how);
+    if (strcmp(phase, "ranges") == 0) {
+        cpscope_range_push("open");
+        end_now(how);
+        cpscope_range_pop();
+    }
+    if (strcmp(phase, "flush") == 0) {
+        wait_for_flush();
+        end_now(how);
+    }
+    if (strcmp(phase, "stopped") == 0) {
+        usleep(400000); /* the writer looks ten times a second */
+        end_now(how);
+    }
+    if (strcmp(phase, "threads") == 0) {
+        pthread_create(&other, NULL, work_on, x);
+        usleep(20000);
+        end_now(how);
+        enough = 1;
+        pthread_join(other, NULL);
     }
 }
 
 static int end(const char *how, const char *phase)
 {
+    int device;
+    if (strcmp(phase, "first") == 0)
+        end_now(how);
+    if (strcmp(phase, "init") == 0 && cudaGetDevice(&device) == cudaSuccess)
+        end_now(how);
     cpscope_mark("begun");
     if (strcmp(phase, "before") == 0)
         end_now(how);
     float *x = device_memory();
     for (int i = 0; i < LAUNCHES; i++) {
         run_scale(1, x, NULL);
-        if (i == LAUNCHES / 2 && strcmp(phase, "during") == 0)
-            end_now(how);
+        if (i == LAUNCHES / 2)
+            end_within(how, phase, x);
     }
     if (strcmp(how, "running") == 0)
         run_shift(LONG_BLOCKS, x, NULL);

@@ -11,29 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_CBID = 80, API_VERSION = 130001, SUCCESS = 0 };
+enum { MAX_CBID = 80, API_VERSION = 130001 };
 
-struct waiting {
-    struct waiting *next;
-    int64_t due;
-    size_t size;
-    union {
-        uint64_t bytes[32];
-        struct cupti_record head;
-        struct cupti_kernel kernel;
-    };
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cupti_callback_fn *subscriber;
-static cupti_request_fn *request;
-static cupti_complete_fn *complete;
 static cupti_clock_fn *own_clock;
-static bool kinds[CUPTI_NKINDS];
 static bool wanted[3][MAX_CBID], wanted_resources[32];
 static _Atomic bool any_callback;
-static struct waiting *first, **last = &first;
-static size_t dropped;
 static _Atomic uint32_t correlations;
 static __thread int depth;
 
@@ -45,8 +28,7 @@ bool fake_fault(const char *word)
     return at && (at == list || at[-1] == ',') && (at[strlen(word)] == ',' || !at[strlen(word)]);
 }
 
-/* The result that FAKE_FAIL gives the call; `n` distinguishes calls of one name ("cuptiActivityEnable:10=15"), -1 none. */
-static int result_of(const char *call, int n)
+int fake_result(const char *call, int n)
 {
     const char *list = getenv("FAKE_FAIL");
     char key[100];
@@ -56,7 +38,7 @@ static int result_of(const char *call, int n)
         if (at)
             return atoi(at + len);
     }
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 int64_t fake_now(void)
@@ -172,113 +154,13 @@ void fake_node(uint32_t what, void *node, void *original)
         fn(NULL, CUPTI_DOMAIN_RESOURCE, what, &r);
 }
 
-/* ---- records ---- */
-
-static size_t stride_of(size_t size)
-{
-    return fake_fault("short_records") ? (size / 2 + 7) / 8 * 8 : fake_fault("long_records") ? size + 24 : size;
-}
-
-void fake_record(const void *record, size_t have, size_t size, int64_t due)
-{
-    uint32_t kind = *(const uint32_t *)record;
-    struct waiting *w = calloc(1, sizeof *w);
-    if (!w || !kinds[kind] || !request) {
-        free(w);
-        return;
-    }
-    w->due = due;
-    w->size = stride_of(size);
-    memcpy(w->bytes, record, have < size ? have : size);
-    if (fake_fault("unknown_kind"))
-        w->head.kind = 54;
-    pthread_mutex_lock(&lock);
-    if (fake_fault("reversed_order")) {
-        w->next = first;
-        first = w;
-        last = w->next ? last : &w->next;
-    } else {
-        *last = w;
-        last = &w->next;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-/* A still-running piece of work is handed out once, without an end. */
-static void unfinished(struct waiting *w)
-{
-    if (w->head.kind == CUPTI_CONCURRENT_KERNEL)
-        w->kernel.end = 0;
-}
-
-/* The next record that is to be delivered now, taken out of the list; NULL: none. */
-static struct waiting *take(uint32_t forced)
-{
-    int64_t now = fake_now();
-    struct waiting *w = NULL;
-    pthread_mutex_lock(&lock);
-    for (struct waiting **p = &first; *p; p = &(*p)->next)
-        if ((*p)->due <= now || forced) {
-            w = *p;
-            *p = w->next;
-            last = *p ? last : p;
-            break;
-        }
-    pthread_mutex_unlock(&lock);
-    if (w && w->due > now)
-        unfinished(w);
-    return w;
-}
-
-static int per_buffer(void)
-{
-    const char *n = getenv("FAKE_RECORDS_PER_BUFFER");
-    return n ? atoi(n) : INT32_MAX;
-}
-
-/* Delivers what is due, in buffers of at most so many records. Without lock: the callbacks are the collector's. */
-static void deliver(uint32_t forced)
-{
-    uint8_t *buffer = NULL;
-    size_t size = 0, used = 0, most;
-    int n = 0, limit = per_buffer();
-    struct waiting *w;
-    while ((w = take(forced))) {
-        if (buffer && (used + w->size > size || n >= limit)) {
-            complete(NULL, 0, buffer, size, used);
-            buffer = NULL;
-        }
-        if (!buffer) {
-            request(&buffer, &size, &most);
-            used = 0, n = 0;
-        }
-        if (!buffer)
-            dropped++;
-        else {
-            memcpy(buffer + used, w->bytes, w->size < sizeof w->bytes ? w->size : sizeof w->bytes);
-            used += w->size, n++;
-        }
-        free(w);
-    }
-    if (buffer)
-        complete(NULL, 0, buffer, size, used);
-}
-
 /* ---- the interface ---- */
-
-#define API __attribute__((visibility("default")))
-#define RETURN_IF_FAULT(call, n)                                                                                                                     \
-    do {                                                                                                                                             \
-        int fault_result = result_of(call, n);                                                                                                       \
-        if (fault_result != SUCCESS)                                                                                                                 \
-            return fault_result;                                                                                                                     \
-    } while (0)
 
 API int cuptiGetVersion(uint32_t *version)
 {
     const char *other = getenv("FAKE_CUPTI_VERSION");
     *version = other ? (uint32_t)atoi(other) : API_VERSION;
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 API int cuptiGetResultString(int result, const char **text)
@@ -293,7 +175,7 @@ API int cuptiGetResultString(int result, const char **text)
                  {999, "CUPTI_ERROR_UNKNOWN"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].result == result)
-            return *text = texts[i].text, SUCCESS;
+            return *text = texts[i].text, CUPTI_OK;
     return CUPTI_BAD_PARAMETER;
 }
 
@@ -303,7 +185,7 @@ API int cuptiSubscribe(void **handle, cupti_callback_fn *fn, void *user)
     RETURN_IF_FAULT("cuptiSubscribe", -1);
     subscriber = fn;
     *handle = &subscriber;
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 API int cuptiUnsubscribe(void *handle)
@@ -316,7 +198,7 @@ API int cuptiUnsubscribe(void *handle)
         subscriber = NULL;
     if (was && fake_fault("late_callback")) /* one that was on its way */
         was(NULL, CUPTI_DOMAIN_RUNTIME, 2, &late);
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 API int cuptiEnableCallback(uint32_t on, void *handle, int domain, uint32_t cbid)
@@ -329,7 +211,7 @@ API int cuptiEnableCallback(uint32_t on, void *handle, int domain, uint32_t cbid
         wanted_resources[cbid] = on;
     if (domain == CUPTI_DOMAIN_STATE && on && fake_fault("fatal"))
         any_callback = true;
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 API int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
@@ -337,90 +219,36 @@ API int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
     if (domain > CUPTI_DOMAIN_RUNTIME || cbid >= MAX_CBID || !functions[domain][cbid])
         return CUPTI_BAD_PARAMETER;
     *name = functions[domain][cbid];
-    return SUCCESS;
-}
-
-API int cuptiActivityRegisterCallbacks(cupti_request_fn *r, cupti_complete_fn *c)
-{
-    RETURN_IF_FAULT("cuptiActivityRegisterCallbacks", -1);
-    request = r;
-    complete = c;
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 API int cuptiActivityRegisterTimestampCallback(cupti_clock_fn *fn)
 {
     RETURN_IF_FAULT("cuptiActivityRegisterTimestampCallback", -1);
     own_clock = fn;
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
-static void describe_device(void)
+static _Atomic int in_flush;
+
+API int fake_flushing(void)
 {
-    struct cupti_device d = {.kind = CUPTI_DEVICE, .id = FAKE_DEVICE, .name = "stand-in", .major = 9, .memory = 1 << 30, .multiprocessors = 132};
-    fake_record(&d, sizeof d, 184, 0);
+    return subscriber ? in_flush : -1;
 }
 
-static void describe_context(void)
+/* As one that has much to hand out. */
+static void take_time(void)
 {
-    struct cupti_context c = {.kind = CUPTI_CONTEXT, .context = FAKE_CONTEXT, .device = FAKE_DEVICE, .api = 1};
-    fake_record(&c, sizeof c, 32, 0);
-}
-
-API int cuptiActivityEnable(int kind)
-{
-    RETURN_IF_FAULT("cuptiActivityEnable", kind);
-    kinds[kind] = true;
-    if (kind == CUPTI_DEVICE)
-        describe_device();
-    if (kind == CUPTI_CONTEXT)
-        describe_context();
-    return SUCCESS;
-}
-
-API int cuptiActivityDisable(int kind)
-{
-    kinds[kind] = false;
-    return SUCCESS;
-}
-
-static size_t size_of(uint32_t kind)
-{
-    static const uint16_t sizes[CUPTI_NKINDS] = {
-        [CUPTI_MEMCPY] = 96,          [CUPTI_MEMSET] = 88,  [CUPTI_DEVICE] = 184,    [CUPTI_CONTEXT] = 32,         [CUPTI_CONCURRENT_KERNEL] = 216,
-        [CUPTI_OVERHEAD] = 56,        [CUPTI_MEMCPY2] = 96, [CUPTI_CUDA_EVENT] = 56, [CUPTI_SYNCHRONIZATION] = 56, [54] = 64,
-        [CUPTI_INTERNAL_LAUNCH] = 40,
-    };
-    return kind < CUPTI_NKINDS ? sizes[kind] : 0;
-}
-
-API int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_record **record)
-{
-    uint8_t *at = *record ? (uint8_t *)*record + stride_of(size_of((*record)->kind)) : buffer;
-    if (at + sizeof(uint32_t) > buffer + valid)
-        return CUPTI_MAX_LIMIT;
-    uint32_t kind = ((struct cupti_record *)at)->kind;
-    if (!size_of(kind) || fake_fault("bad_kind"))
-        return CUPTI_INVALID_KIND;
-    if (at + stride_of(size_of(kind)) > buffer + valid)
-        return CUPTI_MAX_LIMIT; /* a truncated last record */
-    *record = (struct cupti_record *)at;
-    return SUCCESS;
-}
-
-API int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *n)
-{
-    static bool told;
-    (void)context, (void)stream;
-    RETURN_IF_FAULT("cuptiActivityGetNumDroppedRecords", -1);
-    *n = dropped + (fake_fault("drops") && !told ? 7 : 0);
-    told = true;
-    dropped = 0;
-    return SUCCESS;
+    struct timespec t = {0, 300000000};
+    in_flush++;
+    if (fake_fault("slow_flush"))
+        nanosleep(&t, NULL);
+    in_flush--;
 }
 
 API int cuptiActivityFlushAll(uint32_t flag)
 {
+    take_time();
     RETURN_IF_FAULT("cuptiActivityFlushAll", -1);
     if (any_callback && subscriber) {
         struct cupti_state s = {CUPTI_UNKNOWN, "stand-in: a fatal error"};
@@ -429,16 +257,15 @@ API int cuptiActivityFlushAll(uint32_t flag)
     }
     while (fake_fault("hangs_at_the_end") && flag)
         pause();
-    if (request)
-        deliver(flag);
-    return SUCCESS;
+    fake_deliver(flag);
+    return CUPTI_OK;
 }
 
 API int cuptiActivitySetAttribute(int attribute, size_t *size, void *value)
 {
     (void)size, (void)value;
     RETURN_IF_FAULT("cuptiActivitySetAttribute", attribute);
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 /* ---- external ids: a stack of each thread and kind ---- */
@@ -454,7 +281,7 @@ API int cuptiActivityPushExternalCorrelationId(int kind, uint64_t id)
     if (kind < 1 || kind >= EXTERNAL_KINDS || externals[kind].n == EXTERNAL_DEPTH)
         return CUPTI_BAD_PARAMETER;
     externals[kind].id[externals[kind].n++] = id;
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 API int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id)
@@ -464,26 +291,26 @@ API int cuptiActivityPopExternalCorrelationId(int kind, uint64_t *id)
     if (!externals[kind].n)
         return QUEUE_EMPTY;
     *id = externals[kind].id[--externals[kind].n];
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 API int cuptiGetTimestamp(uint64_t *time)
 {
     RETURN_IF_FAULT("cuptiGetTimestamp", -1);
     *time = (uint64_t)fake_now();
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 API int cuptiSetThreadIdType(int type)
 {
     (void)type;
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 API int cuptiActivityEnableAllSyncRecords(uint8_t on)
 {
     (void)on;
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 /* A stream of the stand-in runtime begins with its number. */
@@ -491,12 +318,12 @@ API int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint
 {
     (void)context, (void)per_thread;
     *id = stream ? *(const uint32_t *)stream : 7;
-    return SUCCESS;
+    return CUPTI_OK;
 }
 
 /* So does a node. */
 API int cuptiGetGraphNodeId(void *node, uint64_t *id)
 {
     *id = *(const uint64_t *)node;
-    return SUCCESS;
+    return CUPTI_OK;
 }

@@ -16,7 +16,7 @@
 
 enum { FAKE_CONTEXT = 1, FAKE_DEVICE = 0 };
 
-/* ---- cupti.c ---- */
+/* ---- cupti.c, records.c ---- */
 int64_t fake_now(void);            /* by the clock that the collector gave, else CLOCK_REALTIME */
 bool fake_fault(const char *word); /* is it in FAKE_FAULT? */
 void fake_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -38,10 +38,25 @@ void fake_leave(struct fake_call *c);
  * nowhere. */
 void fake_record(const void *record, size_t have, size_t size, int64_t due);
 
+/* Hands out what is due, all of it when forced (what still runs: without an end), in buffers of at most FAKE_RECORDS_PER_BUFFER. */
+void fake_deliver(uint32_t forced);
+
+/* The result that FAKE_FAIL gives the call; `n` distinguishes calls of one name ("cuptiActivityEnable:10=15"), -1 none. */
+int fake_result(const char *call, int n);
+#define API __attribute__((visibility("default")))
+#define RETURN_IF_FAULT(call, n)                                                                                                                     \
+    do {                                                                                                                                             \
+        int fault_result = fake_result(call, n);                                                                                                     \
+        if (fault_result != CUPTI_OK)                                                                                                                \
+            return fault_result;                                                                                                                     \
+    } while (0)
+
+int fake_flushing(void); /* is somebody in a flush? -1: nobody would */
+
 /* A node of a graph was created (CUPTI_NODE_CREATED) or cloned; a node begins with its 64-bit id. */
 void fake_node(uint32_t what, void *node, void *original);
 
-/* ---- runtime.c ---- */
+/* ---- launches.c ---- */
 /* A launch through the driver, as NCCL does it: a kernel of so many blocks on a stream. Its correlation id. */
 uint32_t fake_driver_launch(const char *kernel, int blocks, void *stream);
 bool fake_capturing(void *stream);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum { TASKS = 64, FUNCTIONS = 8, BROADCAST = 0, ALL_GATHER = 2, REDUCE_SCATTER, ALL_REDUCE, SEND = 6, RECV = 7, KERNEL_BLOCKS = 20 };
-#define API __attribute__((visibility("default")))
 
 struct fake_comm {
     void *context;
