@@ -111,6 +111,7 @@ static bool judge_rule(struct judge *j, const struct facts *mine, struct err *e)
         return false;
     const struct measured *base = j->o->baseline && j->r->baseline ? baseline_find(j->o->baseline, rule_subject(j->r, a)) : NULL;
     const char *why = unfit(j, &m, a);
+    j->unrecorded |= m.missing != NULL;
     why = why ? why : obstacle(j, mine, base, a);
     if (why)
         gate_verdict(j, gate_undecided, m.n == 1 && j->r->agg != AGG_PER ? &m.v[0].value : NULL, NULL, why);
@@ -131,6 +132,24 @@ void gate_own_texts(struct table *t)
         }
 }
 
+static void notes(const struct judge *j)
+{
+    const struct gate_result *got = j->got;
+    const struct runset *runs = j->runs;
+    const struct rules *rules = j->rules;
+    struct table *out = j->out;
+    for (size_t i = 0; i < rules->nallow; i++)
+        if (!rules->allow[i].used)
+            table_note(out, "%s:%d: allow %s matched nothing: stale", rules->allow[i].file, rules->allow[i].line, rules->allow[i].pattern);
+    const char *verdict_text = got->fail ? "FAIL" : got->undecided ? "UNDECIDED" : "PASS";
+    table_note(out, "%s: %zu failing, %zu undecided, %zu passing; %zu run%s; window: %s", verdict_text, got->fail, got->undecided, got->pass, runs->n,
+               runs->n == 1 ? "" : "s", trace_window_text(&runs->v[0].t, &out->arena));
+    if (j->unrecorded && !got->fail)
+        table_note(out, "a rules file without what this trace does not record decides: --rules FILE, see cpscope help rules");
+    if (j->units.whole)
+        table_note(out, "no steps were found: counts are of the whole window, so two windows must hold the same work");
+}
+
 bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_opts *o, struct table *out, struct gate_result *got, struct err *e)
 {
     table_init(out, "gate", "Gate", gate_columns);
@@ -145,13 +164,6 @@ bool gate_run(const struct runset *runs, struct rules *rules, const struct gate_
             return false;
     }
     gate_own_texts(out);
-    for (size_t i = 0; i < rules->nallow; i++)
-        if (!rules->allow[i].used)
-            table_note(out, "%s:%d: allow %s matched nothing: stale", rules->allow[i].file, rules->allow[i].line, rules->allow[i].pattern);
-    const char *verdict_text = got->fail ? "FAIL" : got->undecided ? "UNDECIDED" : "PASS";
-    table_note(out, "%s: %zu failing, %zu undecided, %zu passing; %zu run%s; window: %s", verdict_text, got->fail, got->undecided, got->pass, runs->n,
-               runs->n == 1 ? "" : "s", trace_window_text(&runs->v[0].t, &out->arena));
-    if (j.units.whole)
-        table_note(out, "no steps were found: counts are of the whole window, so two windows must hold the same work");
+    notes(&j);
     return true;
 }

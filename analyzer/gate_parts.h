@@ -17,6 +17,7 @@ struct judge {
     struct places places[2]; /* of the wait and of the op ledger, once asked for */
     bool have_places[2];
     const char *lost; /* gate_losses() */
+    bool unrecorded;  /* a rule speaks of what the trace does not record */
 };
 
 bool gate_oversubscribed(const struct runset *runs); /* more threads than cores: times are not for judging */

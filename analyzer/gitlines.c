@@ -19,7 +19,8 @@ static FILE *start(const char *base, pid_t *pid)
         int null = open("/dev/null", O_WRONLY);
         dup2(fd[1], STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
-        execlp("git", "git", "diff", "-U0", "--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/", base, "--", (char *)NULL);
+        execlp("git", "git", "-c", "core.quotePath=false", "-c", "diff.relative=false", "diff", "-U0", "--no-color", "--no-ext-diff",
+               "--src-prefix=a/", "--dst-prefix=b/", base, "--", (char *)NULL);
         _exit(127);
     }
     close(fd[1]);
@@ -60,6 +61,8 @@ bool gitlines_open(const char *base, struct gitlines *g, struct err *e)
     fclose(f);
     int status = 0;
     waitpid(pid, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return fail(e, ERR_FAIL, "--git %s: there is no git to ask here", base);
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
            fail(e, ERR_USAGE, "--git %s: git does not know it, or this folder is not a repository", base);
 }

@@ -31,14 +31,12 @@
 const struct opt output_opt_rows[] = {OUTPUT_ROWS("text (default), csv, json, markdown, html"), {0}};
 const struct opt output_gate_rows[] = {OUTPUT_ROWS("text (default), csv, json, markdown, html, junit, sarif, github"), {0}};
 
-bool output_open(struct output *o, const char *path, struct err *e)
+static bool open_file(struct output *o, const char *path, struct err *e)
 {
-    *o = (struct output){.f = stdout, .path = path};
-    if (!path) {
-        warn_show();
-        return true;
-    }
     struct stat st;
+    if (!*path)
+        return fail(e, ERR_USAGE, "the name of the file to write is empty");
+    o->path = path;
     bool there = stat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))
         return fail(e, ERR_FAIL, "%s: a folder; give a file name", path);
@@ -54,6 +52,16 @@ bool output_open(struct output *o, const char *path, struct err *e)
     free(o->tmp);
     *o = (struct output){0};
     return false;
+}
+
+bool output_open(struct output *o, const char *path, struct err *e)
+{
+    *o = (struct output){.f = stdout};
+    if (!path || strcmp(path, "-") == 0) {
+        warn_show();
+        return true;
+    }
+    return open_file(o, path, e);
 }
 
 bool output_close(struct output *o, bool keep, struct err *e)

@@ -255,32 +255,39 @@ static bool number(struct scan *s, double *v)
     return ok || fail(s->e, ERR_USAGE, "%s:%d: %s: a number is wanted here", s->file, s->line, *s->word ? s->word : "(nothing)");
 }
 
-/* NUMBER [UNIT], the number in s->word; leaves the word after it there. */
-static bool take_value(struct scan *s, const struct rule *r, double *v)
+/* The unit in s->word, when it is one: scales *v, and the word after it is there. One that stands at its number must be one. */
+static bool take_unit(struct scan *s, const struct rule *r, bool glued, double *v)
 {
-    enum unit unit = r->table->columns[r->column].unit;
-    char joined[WORD_MAX]; /* "3ms" comes as one word */
-    size_t digits = strspn(s->word, "0123456789.");
-    memcpy(joined, s->word + digits, strlen(s->word + digits) + 1);
-    s->word[digits] = '\0';
-    if (digits == 0)
-        memcpy(s->word, joined, strlen(joined) + 1);
-    if (!number(s, v))
-        return false;
-    if (digits && *joined)
-        memcpy(s->word, joined, strlen(joined) + 1);
-    else
-        take(s);
+    const struct column *c = &r->table->columns[r->column];
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         if (!is(s, scales[i].name))
             continue;
-        if (scales[i].unit != unit)
-            return fail(s->e, ERR_USAGE, "%s:%d: %s is not a unit of %s", s->file, s->line, s->word, r->table->columns[r->column].name);
+        if (scales[i].unit != c->unit)
+            return fail(s->e, ERR_USAGE, "%s:%d: %s is not a unit of %s", s->file, s->line, s->word, c->name);
         *v *= scales[i].scale;
         take(s);
         return true;
     }
-    return true;
+    return !glued || fail(s->e, ERR_USAGE, "%s:%d: %s: no such unit; there are ns us ms s, %%, B KB MB GB", s->file, s->line, s->word);
+}
+
+/* [-] NUMBER [UNIT], its first word in s->word; leaves the word after it there. */
+static bool take_value(struct scan *s, const struct rule *r, double *v)
+{
+    bool negative = is(s, "-") && take(s);
+    char unit[WORD_MAX]; /* "3ms" comes as one word */
+    size_t digits = strspn(s->word, "0123456789.");
+    memcpy(unit, s->word + digits, strlen(s->word + digits) + 1);
+    if (digits)
+        s->word[digits] = '\0';
+    if (!number(s, v))
+        return false;
+    *v = negative ? -*v : *v;
+    if (!*unit)
+        take(s);
+    else
+        memcpy(s->word, unit, strlen(unit) + 1);
+    return take_unit(s, r, *unit, v);
 }
 
 static bool take_limit(struct scan *s, struct rule *r)
@@ -406,7 +413,7 @@ bool rules_parse(const char *name, const char *text, struct rules *r, struct err
         text += n + (text[n] == '\n');
     }
     if (ok && !r->n)
-        return fail(e, ERR_USAGE, "%s:%d: no rule in this file", name, s.line ? s.line : 1);
+        return fail(e, ERR_USAGE, "%s:%d: no rule in this file; write one such as: syncs.count per site <= baseline", name, s.line ? s.line : 1);
     return ok;
 }
 

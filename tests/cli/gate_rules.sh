@@ -74,3 +74,21 @@ try 'syncs.count where sight ~ "x" sum <= 1'
 try 'syncs.site sum <= 1'
 try 'syncs.trace per site <= 1'
 try 'syncs.count sum <= 3 us'
+echo "--- below zero, units, and a ledger that the trace does not have"
+try 'ranks.offset_ns min >= -1 us'
+try 'ranks.offset_ns max <= -1 us'
+try 'syncs.blocked_ns sum <= 3msec'
+printf '# only this\nallow router # why\n' > one.rules
+cpscope gate gate_after.json --rules one.rules
+python3 - <<'PY'
+import json
+t = json.load(open('gate_before.json'))
+t['traceEvents'] = [e for e in t['traceEvents'] if e.get('cat') != 'cpu_op']
+json.dump(t, open('no_ops.json', 'w'))
+PY
+cpscope gate no_ops.json --baseline no_ops.json | tail -n 2; echo "status ${PIPESTATUS[0]}"
+# - is standard output, an empty name is none
+cpscope gate gate_before.json --update-baseline - | head -n 1
+cpscope summary gate_before.json --format csv -o - | head -c 11; echo
+cpscope summary gate_before.json -o ''; echo "status $?"
+PATH=$PWD/empty:$(dirname "$(command -v cpscope)") cpscope gate gate_after.json --baseline gate_before.json --git HEAD; echo "status $?"

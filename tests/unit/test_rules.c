@@ -31,7 +31,7 @@ static const struct {
     {"opsyncs.count max <= 1", "did you mean op_syncs?"},
     {"syncs.count sum <= ", "t:1: (nothing): a number is wanted here"},
     {"syncs.count sum <= banana", "t:1: banana: a number is wanted here"},
-    {"syncs.count sum <= -1", "a number is wanted"},
+    {"syncs.count sum <= -", "(nothing): a number is wanted here"},
     {"syncs.count sum", "one of <= >="},
     {"syncs.count sum => 1", "t:1: =>: one of"},
     {"syncs.count summ <= 1", "did you mean sum?"},
@@ -52,8 +52,13 @@ static const struct {
     {"\nsyncs.count sum <= 1\nsyncs.cnt sum <= 1", "t:3: cnt"},
     {"allow\nsyncs.count sum <= 1", "allow is followed"},
     {"allow (\nsyncs.count sum <= 1", "t:1: pattern ("},
-    {"syncs.count sum <= 1e400", "should have ended here"},
-    {"syncs.count sum <= 0x10", "should have ended here"},
+    {"syncs.count sum <= 1e400", "e400: no such unit"},
+    {"syncs.count sum <= 0x10", "x10: no such unit"},
+    {"syncs.count sum <= --1", "-: a number is wanted here"},
+    {"syncs.count sum <= 1 - 2", "-: the rule should have ended here"},
+    {"idle.idle_ns sum <= 3msec", "msec: no such unit"},
+    {"whatif.delta_pct max <= -5", NULL},
+    {"ranks.offset_ns min >= -5.5ms", NULL},
     {"syncs.count sum <= inf", "inf: a number is wanted here"},
     {"syncs.count sum <= 1.2.3", "1.2.3: a number is wanted here"},
     {"syncs.count sum <= baseline * nan", "nan: a number is wanted here"},
@@ -101,6 +106,10 @@ TEST(a_rule_is_understood_in_all_its_parts)
     assert_true(p->op->holds(1, 2) && !p->op->holds(2, 2));
     assert_int_equal(regexec(&p->where, "a swap", 0, NULL, 0), 0);
     assert_int_equal(r.nallow, 1);
+    struct rules below = {0};
+    assert_ok(rules_parse("t", "idle.idle_ns sum >= -1.5ms", &below, &e), &e);
+    assert_true(below.rule[0].add == -1.5e6);
+    rules_free(&below);
     struct arena a = {0};
     assert_string_equal(rule_subject(p, &a), "op_syncs.blocked_ns where site ~ \"sw.p\" in range ~ \"fwd\" per class");
     arena_free(&a);
