@@ -4,8 +4,8 @@
  * in memory; else the answer is the command to run. The format has no public mark: the name tells.
  */
 #include "analyzer/import.h"
+#include "analyzer/tmpfolder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -68,19 +68,6 @@ static int run_nsys(const char *report, const char *out)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void remove_folder(const char *folder)
-{
-    struct arena a = {0};
-    DIR *dir = opendir(folder);
-    for (struct dirent *d; dir && (d = readdir(dir));)
-        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-            unlink(arena_printf(&a, "%s/%s", folder, d->d_name));
-    if (dir)
-        closedir(dir);
-    rmdir(folder);
-    arena_free(&a);
-}
-
 /* Messages name the report, not the file that is gone. */
 static bool import_export(const char *report, const char *db, struct tracedata *d, struct err *e)
 {
@@ -102,18 +89,17 @@ static bool read_report(struct input *in, struct tracedata *d, struct err *e)
                     "%s: a report that only nsys can read, and nsys is not on PATH; where it is, run: nsys export --type sqlite -o trace.sqlite '%s'",
                     in->path, in->path);
     struct arena a = {0};
-    const char *tmp = getenv("TMPDIR");
-    char *folder = arena_printf(&a, "%s/cpscope-nsys-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(folder)) {
+    const char *folder = tmpfolder_make(in->path, &a, e);
+    if (!folder) {
         arena_free(&a);
-        return fail(e, ERR_FAIL, "%s: no folder for its export: %s; set TMPDIR", in->path, strerror(errno));
+        return false;
     }
     const char *db = arena_printf(&a, "%s/export.sqlite", folder);
     int rc = run_nsys(in->path[0] == '-' ? arena_printf(&a, "./%s", in->path) : in->path, db);
     bool ok = rc == 0 ? import_export(in->path, db, d, e)
                       : fail(e, ERR_FAIL, "%s: nsys export failed (exit %d); run it to see why: nsys export --type sqlite -o trace.sqlite '%s'",
                              in->path, rc, in->path);
-    remove_folder(folder);
+    tmpfolder_remove(folder);
     arena_free(&a);
     return ok;
 }

@@ -207,6 +207,11 @@ bool input_read(struct input *in, void *buf, size_t n, size_t *got, struct err *
     return true;
 }
 
+bool input_is_packed(const struct input *in)
+{
+    return in->u->unpack != plain || in->u->member;
+}
+
 const char *input_cut(const struct input *in)
 {
     return in->u->cut;

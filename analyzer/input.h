@@ -26,6 +26,9 @@ bool input_open(struct input *in, const char *path, struct err *e);
 /* Fills buf with up to n bytes, as many as there are; *got 0 at the end. False: the file cannot be read. */
 bool input_read(struct input *in, void *buf, size_t n, size_t *got, struct err *e);
 
+/* Does it lie there otherwise than it is read: packed, or in an archive? */
+bool input_is_packed(const struct input *in);
+
 /* NULL, or why the unpacked text ends early ("the gzip stream is cut"); valid once input_read has given 0. */
 const char *input_cut(const struct input *in);
 

@@ -131,7 +131,7 @@ static bool add_archive(struct paths *p, struct arena *a, const char *path, stru
         if (is_candidate(names.v[i]))
             ARRAY_PUSH(p->v, p->n, p->cap, arena_printf(a, "%s/%s", path, names.v[i]));
     free(names.v);
-    return ok && keep_traces(p, first, a, path, "archive; databases are to be unpacked first", e);
+    return ok && keep_traces(p, first, a, path, "archive", e);
 }
 
 /* ---- parts ---- */

@@ -22,6 +22,23 @@ say cpscope summary foreign.sqlite
 sqlite3 nsys.sqlite < "$DATA/import_nsys/kernels_and_calls(ok,events=3,loss=0).sql"
 say cpscope summary nsys.sqlite --span gpu --format csv
 say cpscope import plain.db cut.json -o both.db
+# Databases are read packed as well, and nothing stays of the copy.
+mkdir tmp run
+gzip -k nsys.sqlite
+zstd -q plain.db
+cp nsys.sqlite plain.db run
+tar czf run.tar.gz run
+for f in nsys.sqlite plain.db; do
+    cpscope kernels "$f" --format csv > want
+    for p in "$f".[gz]* run.tar.gz/run/$f; do
+        TMPDIR=tmp cpscope kernels "$p" --format csv 2>&1 | sed "s|${p##*/}|$f|" | cmp - want && echo "same: $p"
+    done
+done
+TMPDIR=tmp cpscope summary run.tar.gz --span gpu --format csv | wc -l
+head -c 500 nsys.sqlite.gz > cut.sqlite.gz
+TMPDIR=tmp say cpscope summary cut.sqlite.gz
+ls tmp
+rm -r tmp run run.tar.gz want nsys.sqlite.gz plain.db.zst cut.sqlite.gz
 # A loss and no answer are one line; what a folder holds beside its traces is said.
 printf '[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"X","ca' > host.json
 say cpscope summary host.json
