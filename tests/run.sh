@@ -19,6 +19,9 @@ ok() { passed=$((passed + 1)); [ -z "${VERBOSE:-}" ] || echo "ok $1"; }
 bad() { failed=$((failed + 1)); echo "FAIL $1"; [ ! -f "$2" ] || sed 's/^/    /' "$2" | tail -n 40; }
 skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
+# No test looks whether these are there: it would be skipped for a build that failed.
+for f in bin/cpscope bin/cpbench lib/libcpscope.so; do [ -e "$BUILD/$f" ] || { echo "$BUILD/$f is not built (make tests)" > "$tmp/missing"; bad build "$tmp/missing"; }; done
+
 # A test runs in an empty folder of its own; its output, status and CPU time stay for the verdict.
 # run_test NAME COMMAND ARGUMENTS...
 run_test() {
@@ -29,8 +32,8 @@ run_test() {
     echo $? > "$tmp/$name.status"
     rm -rf "$tmp/$name"
 }
-unit() { run_test "$1" timeout "${UNIT_TIMEOUT:-300}" "$BUILD/tests/$1"; }
-script() { run_test "${1//\//-}" timeout "${CLI_TIMEOUT:-300}" bash "$ROOT/tests/$1.sh"; }
+unit() { run_test "$1" timeout "${UNIT_TIMEOUT:-900}" "$BUILD/tests/$1"; }
+script() { run_test "${1//\//-}" timeout "${CLI_TIMEOUT:-900}" bash "$ROOT/tests/$1.sh"; }
 export -f run_test unit script
 export tmp
 
@@ -48,7 +51,7 @@ judge() {
     skips=$(grep -c '^not ok .*# SKIP' "$log") # as cmocka says it
     good=$(grep -c '^ok ' "$log")
     wrong=$(($(grep -c '^not ok ' "$log") - skips))
-    grep '^not ok .*# SKIP' "$log" | sed 's/^not ok [0-9]* # SKIP //' | while read -r line; do echo "skip $name: $line"; done
+    awk -v unit="$name" '/^# skipped: / { why = substr($0, 11) } /^not ok .*# SKIP / { sub(/.*# SKIP /, ""); print "skip " unit ": " $0 ":" why; why = "" }' "$log"
     passed=$((passed + good)) skipped=$((skipped + skips))
     if [ "$wrong" -gt 0 ]; then
         failed=$((failed + wrong))

@@ -26,6 +26,15 @@
         _fail(__FILE__, __LINE__);                                                                                                                   \
     } while (0)
 
+/* Ends the test as skipped; tests/run.sh shows the reason: something that this machine or build cannot have. */
+#define skip_because(...)                                                                                                                            \
+    do {                                                                                                                                             \
+        printf("# skipped: ");                                                                                                                       \
+        printf(__VA_ARGS__);                                                                                                                         \
+        printf("\n");                                                                                                                                \
+        skip();                                                                                                                                      \
+    } while (0)
+
 #define TEST(name) static void name(void **state_ __attribute__((unused)))
 #define UNIT(name) cmocka_unit_test(name)
 #define UNIT_MAIN(...)                                                                                                                               \

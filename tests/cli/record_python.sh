@@ -1,5 +1,4 @@
 # Waits of a Python program come out with the lines that made them; for every Python that is here and can be read.
-[ -f "$BUILD/lib/libcpscope.so" ] || { echo "no libcpscope.so in this build"; exit 77; }
 ${CC:-cc} -std=c11 -O2 -D_GNU_SOURCE -I"$ROOT" -shared -fPIC "$ROOT/tests/fake/sync_lib.c" -o libwaits.so || exit 1
 cp "$ROOT/tests/fake/python_waits.py" waits.py
 readable() { "$1" -c 'import sys, ctypes; sys.exit(not (3, 11) <= sys.version_info < (3, 14) or "free-threading" in sys.version)' 2> /dev/null; }

@@ -1,8 +1,7 @@
 # verdict: exit status. SIGKILL of the whole group at random times, on full cores; then of the merge as well: the file opens, holds
 # every event that the program had reported, each once and none missing in between, and says that it was cut off.
 emitter() { ${CC:-cc} -std=c11 -O2 -D_GNU_SOURCE -I"$ROOT" "$ROOT/tests/fake/emitter.c" "$ROOT/schemas/event.c" -o emitter -pthread -rdynamic; }
-emitter || { echo "no C compiler"; exit 77; }
-[ -f "$BUILD/lib/libcpscope.so" ] || { echo "no libcpscope.so in this build"; exit 77; }
+emitter || exit 1
 kills=${KILLS:-5} bad=0 total=0 early=0
 complain() { echo "kill $i: $*"; bad=1; }
 for i in $(seq "$kills"); do

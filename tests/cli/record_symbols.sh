@@ -1,6 +1,5 @@
 # The library adds nothing to a program's names but its doors, and needs no SQLite of the program's.
 lib=$BUILD/lib/libcpscope.so
-[ -f "$lib" ] || { echo "no libcpscope.so in this build"; exit 77; }
 names=$(nm -D --defined-only "$lib" | awk '{print $NF}' | sed 's/@.*//')
 echo "not a door:" $(echo "$names" | grep -vE '^(InitializeInjection[A-Za-z0-9]*|ncclProfiler_v[0-9]+|cpscope_.*)$')
 echo "$names" | grep -E '^(InitializeInjection|InitializeInjectionNvtx2|cpscope_api)$' | sort

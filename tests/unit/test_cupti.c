@@ -184,10 +184,8 @@ static int64_t lost(const struct tracedata *d, const char *word)
 
 TEST(layouts_are_those_of_the_toolkit)
 {
-    if (!HAVE_CUPTI_HEADERS) {
-        print_message("no CUPTI headers: layouts not compared\n");
-        skip();
-    }
+    if (!HAVE_CUPTI_HEADERS)
+        skip_because("no CUPTI headers");
 }
 
 /* One of each kind, whole: every field arrives. `c` walks the buffer. */
@@ -277,10 +275,8 @@ TEST(real_cupti_walks_the_same_buffer)
 {
     struct cupti real;
     char why[400];
-    if (!cupti_bind(&real, why, sizeof why)) {
-        print_message("%s\n", why);
-        skip();
-    }
+    if (!cupti_bind(&real, why, sizeof why))
+        skip_because("%s", why);
     one_of_each(&real);
 }
 

@@ -19,10 +19,8 @@
 /* The module, or the test is skipped: a build with a sanitizer has none, one without a toolkit no real one. */
 static const struct cuda_module *module(const char *path)
 {
-    if (access(path, R_OK) != 0) {
-        print_message("SKIP: %s is not in this build\n", path + strlen(TEST_BUILD) + 1);
-        skip();
-    }
+    if (access(path, R_OK) != 0)
+        skip_because("%s is not in this build", path + strlen(TEST_BUILD) + 1);
     void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!so)
         fail_msg("%s", dlerror());

@@ -196,10 +196,8 @@ static int run_reference(const struct vec_layer *v, struct arena *a)
 
 TEST(layer_is_the_reference)
 {
-    if (access(vectors_file, R_OK)) {
-        printf("# no reference vectors beside this checkout\n");
-        skip();
-    }
+    if (access(vectors_file, R_OK))
+        skip_because("the reference vectors are not beside this checkout");
     struct err e = {0};
     struct arena a = {0};
     struct jtree *root = jtree_load(vectors_file, &e);

@@ -11,11 +11,16 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-TEST(a_forked_child_records_for_itself)
+static void needs_threads_in_children(void)
 {
 #ifdef __SANITIZE_THREAD__
-    skip(); /* its runtime lets no thread start in the child of a program with threads */
+    skip_because("the thread sanitizer lets no thread start in the child of a program with threads");
 #endif
+}
+
+TEST(a_forked_child_records_for_itself)
+{
+    needs_threads_in_children();
     struct tracedata d;
     struct recorder *r = open_recorder(0);
     struct activity a = event(0, 0);
@@ -232,9 +237,7 @@ static void killed_by_itself(void)
 
 TEST(nothing_is_lost_however_a_process_ends)
 {
-#ifdef __SANITIZE_THREAD__
-    skip(); /* its runtime lets no thread start in the child of a program with threads */
-#endif
+    needs_threads_in_children();
     void (*const ends[])(void) = {exit_at_once, exec_another, killed_by_itself};
     static const int64_t numbers[] = {1, 100, 30000};
     for (size_t k = 0; k < 9; k++) {
@@ -249,9 +252,7 @@ TEST(nothing_is_lost_however_a_process_ends)
 
 TEST(nothing_is_lost_whenever_a_process_is_killed)
 {
-#ifdef __SANITIZE_THREAD__
-    skip();
-#endif
+    needs_threads_in_children();
     PROP(12)
     {
         start_over();
@@ -275,9 +276,7 @@ TEST(nothing_is_lost_whenever_a_process_is_killed)
 /* Parent and child of a fork have a ring each: the child's end takes nothing from either. */
 TEST(a_forked_child_that_is_cut_off)
 {
-#ifdef __SANITIZE_THREAD__
-    skip();
-#endif
+    needs_threads_in_children();
     enum { N = 2000 };
     struct tracedata d;
     struct err e = {0};
@@ -346,9 +345,7 @@ static void put_ring(const char *bytes, size_t size)
 /* A ring that was merged is not merged again, nor is one of another recording. */
 TEST(a_ring_is_merged_once)
 {
-#ifdef __SANITIZE_THREAD__
-    skip();
-#endif
+    needs_threads_in_children();
     size_t size;
     struct err e = {0};
     bool done;
@@ -368,9 +365,7 @@ TEST(a_ring_is_merged_once)
 /* Bytes that are not as they were: an error or a trace, and nothing is read that is not there. */
 TEST(a_damaged_ring_harms_nobody)
 {
-#ifdef __SANITIZE_THREAD__
-    skip();
-#endif
+    needs_threads_in_children();
     size_t size;
     struct err e = {0};
     bool done;

@@ -99,7 +99,7 @@ TEST(summary_of_real_traces)
     int compared = 0;
     FILE *f = fopen(shared("EXPECTED.tsv"), "r");
     if (!f)
-        skip();
+        skip_because("the shared traces are not beside this checkout");
     assert_non_null(fgets(head, sizeof head, f));
     split(head, names);
     while (fgets(line, sizeof line, f)) {
@@ -148,7 +148,7 @@ TEST(waits_of_real_traces)
     struct table s;
     FILE *f = fopen(shared("EXPECTED_SYNC.tsv"), "r");
     if (!f)
-        skip();
+        skip_because("the shared traces are not beside this checkout");
     size_t n = read_syncs(f, want, 128);
     fclose(f);
     assert_true(n > 25);
@@ -207,7 +207,7 @@ TEST(waiting_in_collectives_of_real_traces)
     size_t n = 0;
     FILE *f = fopen(shared("EXPECTED_WAIT.tsv"), "r");
     if (!f)
-        skip();
+        skip_because("the shared traces are not beside this checkout");
     assert_non_null(fgets(rows[0], LINE, f)); /* the heading */
     while (n < 64 && fgets(rows[n], LINE, f))
         n++;
