@@ -8,6 +8,7 @@
  */
 #include "kernels/comm/nccl_module.h"
 #include "kernels/comm/nccl_files.h"
+#include "kernels/comm/roster.h"
 #include "kernels/device/cuda_module.h"
 #include "kernels/device/modules.h"
 #include "schemas/launch.h"
@@ -15,14 +16,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct room { /* of ranks that are threads: a group whose id the first comer has made */
-    struct room *next;
-    const char *group;
-    struct comm_part part;
+    struct roster_group of;
     struct nccl_id id;
-    bool *opened; /* by rank in the part */
+    const char *wrong; /* why there is none; NULL: there is */
 };
 
 struct member { /* comm.impl */
@@ -36,49 +34,27 @@ struct job { /* comm_world.impl */
     const char *files;      /* NULL: not by files */
     int64_t opened;         /* exchanges by files so far */
     pthread_mutex_t lock;
-    struct room *rooms;
+    struct roster rooms;
     struct member *members; /* of this process: for abort */
 };
 
 /* ---- ids ---- */
 
-static struct nccl_id *fail_id(struct err *e, const char *why)
+static bool fail_id(struct err *e, const char *why)
 {
-    fail(e, ERR_FAIL, "communicator nccl: %s", why);
-    return NULL;
-}
-
-/* The first room of that group and part which this rank has not entered. Called under the lock. */
-static struct room *enter(struct job *j, const struct comm *c, struct err *e)
-{
-    struct room **link = &j->rooms;
-    while (*link && (strcmp((*link)->group, c->group) != 0 || memcmp(&(*link)->part, &c->part, sizeof c->part) != 0 || (*link)->opened[c->rank]))
-        link = &(*link)->next;
-    if (!*link) {
-        struct room *r = calloc(1, sizeof *r);
-        bool *opened = calloc((size_t)c->part.size, sizeof *opened);
-        const char *wrong = r && opened ? j->module->id(&r->id) : "out of memory";
-        if (wrong) {
-            free(r);
-            free(opened);
-            fail_id(e, wrong);
-            return NULL;
-        }
-        *r = (struct room){.group = c->group, .part = c->part, .id = r->id, .opened = opened};
-        *link = r;
-    }
-    (*link)->opened[c->rank] = true;
-    return *link;
+    return fail(e, ERR_FAIL, "communicator nccl: %s", why);
 }
 
 static bool id_of_threads(struct job *j, const struct comm *c, struct nccl_id *id, struct err *e)
 {
+    bool made;
     pthread_mutex_lock(&j->lock);
-    const struct room *r = enter(j, c, e);
-    if (r)
-        *id = r->id;
+    struct room *r = roster_join(&j->rooms, c, sizeof *r, &made);
+    if (made)
+        r->wrong = j->module->id(&r->id);
+    *id = r->id;
     pthread_mutex_unlock(&j->lock);
-    return r != NULL;
+    return !r->wrong || fail_id(e, r->wrong);
 }
 
 /* Every process tells all others an id; those of first ranks are ids. */
@@ -86,7 +62,7 @@ static bool id_by_mpi(const struct job *j, const struct comm *c, struct nccl_id 
 {
     struct nccl_id *rows = calloc((size_t)c->world->size, sizeof *rows);
     const char *wrong = !rows ? "out of memory" : c->rank == 0 ? j->module->id(&rows[c->part.first]) : NULL;
-    bool ok = wrong ? fail_id(e, wrong) != NULL : comm_world_share(j->mpi, rows, sizeof *rows, e);
+    bool ok = wrong ? fail_id(e, wrong) : comm_world_share(j->mpi, rows, sizeof *rows, e);
     if (ok)
         *id = rows[c->part.first];
     free(rows);
@@ -99,7 +75,7 @@ static bool id_by_file(struct job *j, const struct comm *c, struct nccl_id *id, 
     if (c->rank > 0)
         return nccl_file_read(j->files, number, c->part.first, id, sizeof *id, &c->world->broken, e);
     const char *wrong = j->module->id(id);
-    return wrong ? fail_id(e, wrong) != NULL : nccl_file_write(j->files, number, c->part.first, id, sizeof *id, e);
+    return wrong ? fail_id(e, wrong) : nccl_file_write(j->files, number, c->part.first, id, sizeof *id, e);
 }
 
 /* ---- members ---- */
@@ -236,12 +212,7 @@ static void world_close(struct comm_world *w)
 {
     struct job *j = w->impl;
     comm_world_close(j->mpi);
-    while (j->rooms) {
-        struct room *r = j->rooms;
-        j->rooms = r->next;
-        free(r->opened);
-        free(r);
-    }
+    roster_free(&j->rooms);
     pthread_mutex_destroy(&j->lock);
     free(j);
 }

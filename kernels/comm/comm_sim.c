@@ -10,12 +10,12 @@
  */
 #include "kernels/comm/backend.h"
 #include "kernels/comm/links.h"
+#include "kernels/comm/roster.h"
 #include "kernels/device/fiber.h"
 #include "kernels/device/sim.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct task { /* a rank's call, until it ends */
     struct group *group;
@@ -30,12 +30,9 @@ struct task { /* a rank's call, until it ends */
 _Static_assert(sizeof(struct task) <= COMM_ARGS_MAX, "a task fits into the arguments of a collective");
 
 struct group {
-    struct group *next;
+    struct roster_group of;
     const struct comm_world *world;
-    const char *name;
-    struct comm_part part;
     int size;
-    bool *opened; /* by rank */
     /* The collective that ranks are in. */
     struct stream **arrived;
     int narrived;
@@ -52,9 +49,7 @@ struct group {
     int nwaiting;
 };
 
-struct world { /* comm_world.impl */
-    struct group *groups;
-};
+/* comm_world.impl is the roster of the groups. */
 
 struct member { /* comm.impl */
     struct group *group;
@@ -99,7 +94,7 @@ static void end_half(struct task *t, int64_t end)
 
 static void pass(struct task *sender, struct task *receiver)
 {
-    double ns = links_message_ns(sender->group->part, sender->me, receiver->me, sender->ns);
+    double ns = links_message_ns(sender->group->of.part, sender->me, receiver->me, sender->ns);
     int64_t end = later(sim_comm_start(sender->stream), sim_comm_start(receiver->stream)) + llround(ns);
     end_half(sender, end);
     end_half(receiver, end);
@@ -236,34 +231,20 @@ static bool available(void)
 
 static bool world_open(struct comm_world *w, struct err *e)
 {
-    w->impl = calloc(1, sizeof(struct world));
+    w->impl = calloc(1, sizeof(struct roster));
     return w->impl || fail(e, ERR_FAIL, "communicator: out of memory");
-}
-
-static void group_free(struct group *g)
-{
-    free(g->opened);
-    free(g->arrived);
-    free(g->senders);
-    free(g->receiver);
-    free(g->waiting);
-    free(g);
 }
 
 static void world_close(struct comm_world *w)
 {
-    struct world *own = w->impl;
-    while (own->groups) {
-        struct group *g = own->groups;
-        own->groups = g->next;
-        group_free(g);
-    }
-    free(own);
+    roster_free(w->impl);
+    free(w->impl);
 }
 
 /* Every call that waits ends without its peers. One that sends and receives is ended as a receiver. */
-static void group_abort(struct group *g)
+static void group_abort(void *group)
 {
+    struct group *g = group;
     for (int i = 0; i < g->narrived; i++)
         sim_comm_end(g->arrived[i], sim_comm_start(g->arrived[i]));
     g->narrived = 0;
@@ -287,58 +268,33 @@ static void group_abort(struct group *g)
 
 static void world_abort(struct comm_world *w)
 {
-    for (struct group *g = ((struct world *)w->impl)->groups; g; g = g->next)
-        group_abort(g);
+    roster_each(w->impl, group_abort);
     sim_comm_ended();
 }
 
-static struct group *group_new(const struct comm *c)
+static struct group *join(struct roster *r, const struct comm *c)
 {
-    struct group *g = calloc(1, sizeof *g);
-    size_t n = (size_t)c->part.size;
-    if (!g)
-        return NULL;
-    *g = (struct group){.world = c->world, .name = c->group, .part = c->part, .size = c->part.size};
-    g->opened = calloc(n, sizeof *g->opened);
-    g->arrived = calloc(n, sizeof(struct stream *));
-    g->senders = calloc(n, sizeof(struct task *));
-    g->receiver = calloc(n, sizeof(struct task *));
-    g->waiting = calloc(n, sizeof *g->waiting);
-    if (g->opened && g->arrived && g->senders && g->receiver && g->waiting)
+    bool made;
+    struct group *g = roster_join(r, c, sizeof *g, &made);
+    if (!made)
         return g;
-    group_free(g);
-    return NULL;
-}
-
-static bool is_group(const struct group *g, const struct comm *c)
-{
-    return strcmp(g->name, c->group) == 0 && g->part.first == c->part.first && g->part.stride == c->part.stride && g->size == c->part.size;
-}
-
-/* The first group of that name and part which the rank has not opened yet. */
-static struct group *join(struct world *own, const struct comm *c)
-{
-    struct group **link = &own->groups;
-    while (*link && (!is_group(*link, c) || (*link)->opened[c->rank]))
-        link = &(*link)->next;
-    if (!*link)
-        *link = group_new(c);
-    if (*link)
-        (*link)->opened[c->rank] = true;
-    return *link;
+    g->world = c->world;
+    g->size = c->part.size;
+    g->arrived = arena_array(&r->memory, struct stream *, g->size);
+    g->senders = arena_array(&r->memory, struct task *, g->size);
+    g->receiver = arena_array(&r->memory, struct task *, g->size);
+    g->waiting = arena_array(&r->memory, int, g->size);
+    return g;
 }
 
 static bool open_member(struct comm *c, struct err *e)
 {
     struct member *m = calloc(1, sizeof *m);
-    if (m)
-        m->group = join(c->world->impl, c);
-    if (m && m->group) {
-        c->impl = m;
-        return true;
-    }
-    free(m);
-    return fail(e, ERR_FAIL, "communicator %s: out of memory", c->group);
+    if (!m)
+        return fail(e, ERR_FAIL, "communicator %s: out of memory", c->group);
+    m->group = join(c->world->impl, c);
+    c->impl = m;
+    return true;
 }
 
 static void close_member(struct comm *c)

@@ -17,11 +17,11 @@
 #include "kernels/comm/gate.h"
 #include "kernels/comm/mailbox.h"
 #include "kernels/comm/peers.h"
+#include "kernels/comm/roster.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { GATE_POSTED, GATE_REDUCED, GATE_LEFT, GATE_HOST, NGATES };
 
@@ -37,11 +37,8 @@ struct pair { /* a sender and a receiver */
     struct peer_mark ready, taken; /* the message is there; it has been copied */
 };
 
-struct group { /* what the ranks of one communicator share */
-    struct group *next;
-    const char *name;
-    struct comm_part part;
-    bool *opened; /* by rank, as all below: the number in the part */
+struct group { /* what the ranks of one communicator share; by rank: the number in the part */
+    struct roster_group of;
     struct gate gates[NGATES];
     const struct collective **posts; /* by rank; valid between the gates */
     struct marks *marks;
@@ -53,7 +50,7 @@ struct group { /* what the ranks of one communicator share */
 
 struct shared { /* comm_world.impl */
     pthread_mutex_t lock;
-    struct group *groups; /* in the order of their making */
+    struct roster groups;
     bool broken;
 };
 
@@ -299,39 +296,30 @@ static bool world_open(struct comm_world *w, struct err *e)
     return true;
 }
 
-static void group_free(struct group *g)
+static void close_marks(void *group)
 {
-    if (!g)
-        return;
-    for (int r = 0; g->marks && r < g->size; r++)
+    struct group *g = group;
+    for (int r = 0; r < g->size; r++)
         for (int i = 0; i < NPHASES; i++)
             peer_mark_close(&g->marks[r].at[i]);
-    for (int i = 0; g->pairs && i < g->size * g->size; i++) {
+    for (int i = 0; i < g->size * g->size; i++) {
         peer_mark_close(&g->pairs[i].ready);
         peer_mark_close(&g->pairs[i].taken);
     }
-    free(g->opened);
-    free(g->posts);
-    free(g->marks);
-    free(g->pairs);
-    free(g->parts);
-    free(g->sums);
-    free(g);
 }
 
 static void world_close(struct comm_world *w)
 {
     struct shared *sh = w->impl;
-    while (sh->groups) {
-        struct group *g = sh->groups;
-        sh->groups = g->next;
-        group_free(g);
-    }
+    roster_each(&sh->groups, close_marks);
+    roster_free(&sh->groups);
+    pthread_mutex_destroy(&sh->lock);
     free(sh);
 }
 
-static void group_break(struct group *g)
+static void group_break(void *group)
 {
+    struct group *g = group;
     gate_break(&g->gates[GATE_POSTED]);
     gate_break(&g->gates[GATE_HOST]);
     for (int i = 0; i < g->size * g->size; i++)
@@ -343,62 +331,38 @@ static void world_abort(struct comm_world *w)
     struct shared *sh = w->impl;
     pthread_mutex_lock(&sh->lock);
     sh->broken = true;
-    for (struct group *g = sh->groups; g; g = g->next)
-        group_break(g);
+    roster_each(&sh->groups, group_break);
     pthread_mutex_unlock(&sh->lock);
 }
 
-static struct group *group_new(const char *name, struct comm_part part)
-{
-    int size = part.size;
-    struct group *g = calloc(1, sizeof *g);
-    if (!g)
-        return NULL;
-    g->name = name;
-    g->part = part;
-    g->opened = calloc((size_t)size, sizeof *g->opened);
-    g->posts = calloc((size_t)size, sizeof *g->posts);
-    g->marks = calloc((size_t)size, sizeof *g->marks);
-    g->pairs = calloc((size_t)size * (size_t)size, sizeof *g->pairs);
-    g->parts = calloc((size_t)size * (size_t)size, sizeof *g->parts);
-    g->sums = calloc((size_t)size, sizeof *g->sums);
-    g->size = size;
-    if (g->opened && g->posts && g->marks && g->pairs && g->parts && g->sums)
-        return g;
-    group_free(g);
-    return NULL;
-}
-
-static bool is_group(const struct group *g, const struct comm *c)
-{
-    return strcmp(g->name, c->group) == 0 && g->part.first == c->part.first && g->part.stride == c->part.stride && g->part.size == c->part.size;
-}
-
-/* The first group of that name and part which this rank has not opened yet; a new one if there is none. Called under the lock. */
+/* Called under the lock. */
 static struct group *join(struct shared *sh, const struct comm *c)
 {
-    struct group **link = &sh->groups;
-    while (*link && (!is_group(*link, c) || (*link)->opened[c->rank]))
-        link = &(*link)->next;
-    if (!*link && (*link = group_new(c->group, c->part)) != NULL && sh->broken)
-        group_break(*link);
-    if (*link)
-        (*link)->opened[c->rank] = true;
-    return *link;
+    bool made;
+    struct group *g = roster_join(&sh->groups, c, sizeof *g, &made);
+    size_t n = (size_t)c->part.size;
+    if (!made)
+        return g;
+    g->size = c->part.size;
+    g->posts = arena_array(&sh->groups.memory, const struct collective *, n);
+    g->marks = arena_array(&sh->groups.memory, struct marks, n);
+    g->pairs = arena_array(&sh->groups.memory, struct pair, n * n);
+    g->parts = arena_array(&sh->groups.memory, const void *, n *n);
+    g->sums = arena_array(&sh->groups.memory, uint64_t, n);
+    if (sh->broken)
+        group_break(g);
+    return g;
 }
 
 static bool open_member(struct comm *c, struct err *e)
 {
     struct shared *sh = c->world->impl;
     struct member *m = calloc(1, sizeof *m);
-    pthread_mutex_lock(&sh->lock);
-    struct group *g = m ? join(sh, c) : NULL;
-    pthread_mutex_unlock(&sh->lock);
-    if (!g) {
-        free(m);
+    if (!m)
         return fail(e, ERR_FAIL, "communicator %s: out of memory", c->group);
-    }
-    m->group = g;
+    pthread_mutex_lock(&sh->lock);
+    m->group = join(sh, c);
+    pthread_mutex_unlock(&sh->lock);
     m->rank = c->rank;
     m->size = c->part.size;
     atomic_store(&m->users, 1);
