@@ -76,7 +76,7 @@ static void catch_signals(void)
 /* Runs `cpscope record` on the program; its exit status, as a shell would say it. */
 static int record(const char *path, const struct opt_list *program, bool force, struct arena *arena)
 {
-    static const char *const head[] = {"cpscope", "record", "--stack-threshold", "0s", "-o"};
+    static const char *const head[] = {"cpscope", "record", "--quiet", "--stack-threshold", "0s", "-o"};
     const size_t fixed = sizeof head / sizeof *head;
     const char **argv = arena_array(arena, const char *, fixed + program->n + 4);
     size_t n = fixed;

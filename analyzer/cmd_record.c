@@ -128,7 +128,7 @@ static enum status run(int argc, char **argv, struct err *e)
         pid_t pid = start(&args, &a, &status, e);
         if (pid > 0) {
             status = wait_for(pid);
-            record_end(args.out, args.program.v[0], began, status, &a);
+            record_end(&args, began, status, &a);
         }
     }
     arena_free(&a);

@@ -31,6 +31,7 @@ static const struct opt opts[] = {
     {OPT_FLAG, "yield", offsetof(struct record_args, yield), "leave CUPTI to the program's own profiler: no kernels are recorded"},
     {OPT_TEXT, "control", offsetof(struct record_args, control), "make a socket there, for cpscope control; %p %h %r %q{VAR} as in -o", "SOCKET"},
     {OPT_FLAG, "paused", offsetof(struct record_args, paused), "record nothing until cpscope control starts it"},
+    {OPT_FLAG, "quiet", offsetof(struct record_args, quiet), "do not say which files were written", NULL, 'q'},
     {OPT_REST, "PROGRAM ARGS...", offsetof(struct record_args, program)},
     {0},
 };

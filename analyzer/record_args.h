@@ -5,7 +5,7 @@
 
 struct record_args {
     const char *out, *kinds, *range, *steps, *max_size, *control; /* NULL: not given */
-    bool force, lite, no_python, yield, paused;
+    bool force, lite, no_python, yield, paused, quiet;
     int64_t threshold, delay, duration; /* ns; -1 not given */
     struct opt_list program;
 };

@@ -86,8 +86,9 @@ static void note_none(const char *program, int status)
         fprintf(stderr, "cpscope record: no file was written: %s had no events to record (no device of cpbench, no NVTX range)\n", program);
 }
 
-void record_end(const char *out, const char *program, int64_t began, int status, struct arena *a)
+void record_end(const struct record_args *r, int64_t began, int status, struct arena *a)
 {
+    const char *out = r->out;
     char first[4096], later[4096];
     const char *name = NULL;
     struct err e = {0};
@@ -97,7 +98,9 @@ void record_end(const char *out, const char *program, int64_t began, int status,
     if (!outname_varies(out)) /* with a star in it the first pattern finds these as well */
         n += written(later, began, a, &name);
     if (n == 0)
-        note_none(program, status);
+        note_none(r->program.v[0], status);
+    else if (r->quiet)
+        return;
     else if (n > 1)
         fprintf(stderr, "cpscope record: wrote %s and %zu more\n", name, n - 1);
     else

@@ -389,12 +389,14 @@ static bool start(struct recorder *r)
     return true;
 }
 
-/* A program that has CUDA's runtime in it and never reached the driver would have been expected to show something. */
+/* A program that has CUDA's runtime in it and never reached the driver would have been expected to show something; one whose
+ * devices report themselves may have used its processor instead. */
 static void stop(struct recorder *r)
 {
     finish();
-    if (!attached && (dlopen("libcudart.so.13", RTLD_LAZY | RTLD_NOLOAD) || dlopen("libcudart.so.12", RTLD_LAZY | RTLD_NOLOAD) ||
-                      dlopen("libcudart.so.11.0", RTLD_LAZY | RTLD_NOLOAD)))
+    if (!attached && !rows_listening() &&
+        (dlopen("libcudart.so.13", RTLD_LAZY | RTLD_NOLOAD) || dlopen("libcudart.so.12", RTLD_LAZY | RTLD_NOLOAD) ||
+         dlopen("libcudart.so.11.0", RTLD_LAZY | RTLD_NOLOAD)))
         recorder_degraded(r, "no kernels, copies or API calls are recorded: the CUDA driver was not initialised: is a driver installed, and new "
                              "enough for the program?");
 }

@@ -27,7 +27,7 @@ try summary -- --nosuch
 try syncs --bye line t.json
 try diff t.json
 try diff t.json t.json t.json
-try record -q -- true
+try record -x -- true
 try record --forse -- true
 try record
 try check --repeat
