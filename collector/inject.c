@@ -85,6 +85,7 @@ __attribute__((destructor)) static void unload(void)
 
 DOOR InitializeInjection(void);
 DOOR InitializeInjectionNvtx2(nvtx_export_fn *table_of);
+DOOR InitializeInjectionNvtxExtension(struct nvtx_module *m);
 
 /* CUDA's driver calls it in cuInit; 1 is success there. */
 DOOR InitializeInjection(void)
@@ -100,4 +101,11 @@ DOOR InitializeInjectionNvtx2(nvtx_export_fn *table_of)
 {
     pthread_once(&once, start);
     return recorder && nvtx_attach(recorder, table_of);
+}
+
+/* The same for each of NVTX's extensions that the object has. */
+DOOR InitializeInjectionNvtxExtension(struct nvtx_module *m)
+{
+    pthread_once(&once, start);
+    return recorder && nvtx_attach_payloads(recorder, m);
 }

@@ -32,6 +32,9 @@ struct nccl_comm *nccl_comm_of_event(uint64_t id, const char *name);
 void *nccl_start(struct nccl_comm *c, const struct nccl_desc *d);
 void nccl_stop(void *handle);
 
+/* Has the interface told of a communicator, so that nobody need guess? */
+bool nccl_told(void);
+
 /* Where rows of the host go; NULL: nowhere any more. */
 void nccl_record_to(struct recorder *r);
 void nccl_forked(void);

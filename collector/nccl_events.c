@@ -85,9 +85,17 @@ static void free_event(struct nccl_event *e, void *handle)
     first_free = ((uintptr_t)handle & 0xffff) + 1;
 }
 
+static _Atomic bool told;
+
+bool nccl_told(void)
+{
+    return atomic_load_explicit(&told, memory_order_relaxed);
+}
+
 struct nccl_comm *nccl_comm_open(uint64_t id, const char *name, int ranks)
 {
     int saved = errno;
+    atomic_store(&told, true);
     pthread_mutex_lock(&lock);
     struct nccl_comm *c = comm_new(id, name, ranks);
     pthread_mutex_unlock(&lock);

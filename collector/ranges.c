@@ -15,7 +15,7 @@
 enum { DEEPEST = 1 << 16, FIRST_DEPTH = 64, PATIENCE = 1000 };
 
 struct open_range {
-    int64_t start;
+    int64_t start, bytes; /* bytes: -1 nobody said */
     const void *owner;
     const char *domain, *name;
     int depth; /* in its owner's stack */
@@ -47,6 +47,7 @@ static void emit(struct stack *s, const struct open_range *o, int64_t end, int32
     a.end = end;
     a.name = o->name;
     a.group = o->domain;
+    a.bytes = o->bytes;
     recorder_emit_as(s->r, &a, &(struct emit_as){.tid = tid, .flavour = RANGE_PUSH_POP});
     recorder_closed(s->r, o->name, end);
 }
@@ -150,7 +151,7 @@ int ranges_push(struct recorder *r, const void *owner, const char *domain, const
     if (room(s)) {
         const struct open_range *outer = innermost(s, owner);
         depth = outer ? outer->depth + 1 : 0;
-        s->v[s->n++] = (struct open_range){clock_now(), owner, domain, name, depth};
+        s->v[s->n++] = (struct open_range){clock_now(), -1, owner, domain, name, depth};
         recorder_opened(r, name, s->v[s->n - 1].start);
     }
     leave(s);
@@ -172,6 +173,17 @@ int ranges_pop(struct recorder *r, const void *owner)
         atomic_fetch_add(&unbalanced, 1);
     leave(s);
     return depth;
+}
+
+void ranges_bytes(const void *owner, int64_t bytes)
+{
+    struct stack *s = mine;
+    if (!enter(s))
+        return;
+    struct open_range *o = innermost(s, owner);
+    if (o)
+        o->bytes = bytes;
+    leave(s);
 }
 
 const char *ranges_innermost(void)

@@ -13,6 +13,9 @@ int ranges_push(struct recorder *r, const void *owner, const char *domain, const
 /* Ends the innermost range of the owner; the depth it had, negative when there is none. */
 int ranges_pop(struct recorder *r, const void *owner);
 
+/* How many bytes the owner's innermost range of the calling thread is about. */
+void ranges_bytes(const void *owner, int64_t bytes);
+
 /* The name of the calling thread's innermost open range; NULL: none. */
 const char *ranges_innermost(void);
 

@@ -7,7 +7,9 @@
  *
  * Our own programs report their ranges through activity.h as well: domain MARK_DOMAIN is skipped here.
  */
+#include "collector/nccl_ranges.h"
 #include "collector/nvtx.h"
+#include "collector/nvtx_payload.h"
 #include "collector/ranges.h"
 #include "collector/text.h"
 #include "schemas/clock.h"
@@ -27,7 +29,7 @@
 
 struct domain {
     const char *name; /* kept; NULL: the default domain */
-    bool skipped;
+    bool skipped, nccl;
     struct domain *next;
 };
 
@@ -87,7 +89,32 @@ static int pop(const struct domain *d)
     struct recorder *r = recording();
     if (r && d->skipped)
         recorder_popped(r, clock_now());
+    if (r && d->nccl)
+        nccl_range_pop(r);
     return r && !d->skipped ? ranges_pop(r, d) : NVTX_NO_PUSH_POP_TRACKING;
+}
+
+/* A range with payloads: what NCCL says of the operation that it calls. */
+static int push_with(const struct domain *d, const char *name, const struct nvtx_blob *v, size_t n)
+{
+    struct nccl_said said = {-1, -1, -1, -1, false};
+    int depth = push(d, name);
+    if (!recording() || !d->nccl)
+        return depth;
+    said.id = payload_number(d, v, n, "NCCL communicator ID", &said.communicator);
+    payload_number(d, v, n, "Peer rank", &said.peer);
+    if (payload_number(d, v, n, "Message size [bytes]", &said.bytes))
+        ranges_bytes(d, said.bytes);
+    nccl_range_push(name, n ? &said : NULL);
+    return depth;
+}
+
+static int push_event(const struct domain *d, const nvtxEventAttributes_t *a)
+{
+    size_t whole = offsetof(nvtxEventAttributes_t, message);
+    bool more = a && a->size >= whole && a->payloadType == NVTX_PAYLOAD_EXTENDED && a->reserved0 > 0;
+    const struct nvtx_blob *v = more ? (const struct nvtx_blob *)(uintptr_t)a->payload.ullValue : NULL;
+    return push_with(d, message_of(a), v, more ? (size_t)a->reserved0 : 0);
 }
 
 static void emit(const struct domain *d, const char *name, int64_t start, int64_t end, const struct emit_as *as)
@@ -174,7 +201,7 @@ static nvtxDomainHandle_t domain_create(const char *name)
     while (d && d->name != name)
         d = d->next;
     if (!d && (d = calloc(1, sizeof *d))) {
-        *d = (struct domain){name, strcmp(name, MARK_DOMAIN) == 0, domains};
+        *d = (struct domain){name, strcmp(name, MARK_DOMAIN) == 0, strcmp(name, NCCL_RANGES_DOMAIN) == 0, domains};
         domains = d;
     }
     pthread_mutex_unlock(&lock);
@@ -216,7 +243,7 @@ static nvtxRangeId_t start_w(const wchar_t *s)
 
 static int push_ex(const nvtxEventAttributes_t *a)
 {
-    return push(&default_domain, message_of(a));
+    return push_event(&default_domain, a);
 }
 
 static int push_a(const char *s)
@@ -252,7 +279,7 @@ static void domain_end(nvtxDomainHandle_t d, nvtxRangeId_t id)
 
 static int domain_push_ex(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a)
 {
-    return push(domain_of(d), message_of(a));
+    return push_event(domain_of(d), a);
 }
 
 static int domain_pop(nvtxDomainHandle_t d)
@@ -330,6 +357,29 @@ bool nvtx_attach(struct recorder *r, nvtx_export_fn *table_of)
     return any;
 }
 
+static int push_payload(void *d, const struct nvtx_blob *v, size_t n)
+{
+    return push_with(domain_of(d), NULL, v, n);
+}
+
+/* A communicator says how large it is when it has been made. */
+static int pop_payload(void *handle, const struct nvtx_blob *v, size_t n)
+{
+    const struct domain *d = domain_of(handle);
+    int64_t id, ranks;
+    if (d->nccl && payload_number(d, v, n, "NCCL communicator ID", &id) && payload_number(d, v, n, "No. of ranks", &ranks))
+        nccl_range_ranks(id, ranks);
+    return pop(d);
+}
+
+bool nvtx_attach_payloads(struct recorder *r, const struct nvtx_module *m)
+{
+    bool ok = payload_attach(m, (struct nvtx_payload_calls){push_payload, pop_payload});
+    if (ok)
+        atomic_store(&recorder, r);
+    return ok;
+}
+
 static bool start(struct recorder *r)
 {
     (void)r; /* NVTX comes to us: nvtx_attach() */
@@ -364,6 +414,8 @@ static void forked(struct recorder *r)
         starteds[i].open = false;
     next_free = 0;
     ranges_forked();
+    nccl_ranges_forked();
+    payload_forked();
     text_forked();
 }
 

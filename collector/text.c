@@ -103,7 +103,7 @@ const char *text_keep_n(const char *s, size_t n)
 /* Most texts are literals, which come again and again from the same address; but what stands there may have changed. */
 const char *text_keep(const char *s)
 {
-    enum { LATELY = 16 };
+    enum { LATELY = 8 };
     static __thread struct {
         const char *s, *kept;
     } lately[LATELY] __attribute__((tls_model("initial-exec")));

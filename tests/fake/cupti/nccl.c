@@ -3,6 +3,7 @@
 #include "nccl.h"
 #include "collector/nccl_abi.h"
 #include "fake.h"
+#include "ranges.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -169,9 +170,11 @@ static void *plug_start(const struct task *k, uint64_t type, void *parent)
 
 API int ncclCommInit(ncclComm_t *c, int ranks, int rank, const char *name)
 {
+    ranges_call("CommInitRank");
     *c = calloc(1, sizeof **c);
     **c = (struct fake_comm){.id = 0xc0ffee00 + comms++, .ranks = ranks, .rank = rank};
     plug_init(*c, name);
+    ranges_end_made((*c)->id, ranks, rank);
     return 0;
 }
 
@@ -231,30 +234,42 @@ static void launch_all(void)
     group_api = NULL;
 }
 
+static void group_end(void)
+{
+    if (--depth == 0)
+        launch_all();
+}
+
 API int ncclGroupStart(void)
 {
+    ranges_call("GroupStart");
     depth++;
+    ranges_end();
     return 0;
 }
 
 API int ncclGroupEnd(void)
 {
-    if (--depth == 0)
-        launch_all();
+    ranges_call("GroupEnd");
+    group_end();
+    ranges_end();
     return 0;
 }
 
 static int enqueue(struct fake_comm *c, int function, size_t count, int type, int peer, void *stream)
 {
+    static const int elements[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
     struct task *k = &tasks[ntasks++];
-    ncclGroupStart();
+    ranges_operation(names[function], c->id, count * (size_t)elements[type], peer);
+    depth++;
     *k = (struct task){.comm = c, .function = function, .type = type, .peer = peer, .count = count, .stream = stream};
     group_api = group_api ? group_api : plug_start(k, NCCL_GROUP_API, NULL);
     k->call = plug_start(k, is_p2p(k) ? NCCL_P2P_API : NCCL_COLL_API, group_api);
     void *call = k->call;
-    int rc = ncclGroupEnd();
+    group_end();
     plug_stop(call);
-    return rc;
+    ranges_end();
+    return 0;
 }
 
 API int ncclAllGather(size_t count, int type, ncclComm_t c, void *stream)
