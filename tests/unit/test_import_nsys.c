@@ -1,65 +1,14 @@
 /* Nsight Systems exports: SQL cases whose names are the expectation, what the rows become, damaged files, real exports. */
-#include "import_run.h"
-
-#include <glob.h>
-#include <sqlite3.h>
-#include <sys/stat.h>
-
-static char *read_text(const char *path)
-{
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    char *text = calloc(1, 1 << 16);
-    assert_in_range(fread(text, 1, (1 << 16) - 1, f), 1, (1 << 16) - 2);
-    fclose(f);
-    return text;
-}
-
-static void build(const char *sql_path, const char *db_path)
-{
-    sqlite3 *db = NULL;
-    char *sql = read_text(sql_path), *why = NULL;
-    unlink(db_path);
-    assert_int_equal(sqlite3_open(db_path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
-        fail_msg("%s: %s", sql_path, why);
-    sqlite3_close(db);
-    free(sql);
-}
-
-static bool load_case(const char *name, struct tracedata *d, struct err *e)
-{
-    char path[1024];
-    snprintf(path, sizeof path, "%s/import_nsys/%s", TEST_DATA, name);
-    build(path, "import.sqlite");
-    return import_quietly("import.sqlite", d, e);
-}
+#include "import_cases.h"
 
 static struct tracedata must_load(const char *name)
 {
-    struct tracedata d;
-    struct err e = {0};
-    assert_ok(load_case(name, &d, &e), &e);
-    return d;
+    return case_load("import_nsys", name);
 }
 
 TEST(cases_are_as_their_names_say)
 {
-    glob_t g;
-    assert_int_equal(glob(TEST_DATA "/import_nsys/*.sql", 0, NULL, &g), 0);
-    assert_in_range(g.gl_pathc, 16, 1000);
-    for (size_t i = 0; i < g.gl_pathc; i++) {
-        const char *name = strrchr(g.gl_pathv[i], '/') + 1, *events = strstr(name, "events="), *losses = strstr(name, "loss=");
-        struct tracedata d;
-        struct err e = {0};
-        bool ok = load_case(name, &d, &e);
-        if (ok != (strstr(name, "(ok") != NULL) || ok != (e.kind == ERR_NONE) || (!ok && (e.kind != ERR_FAIL || strchr(e.msg, '\n'))))
-            fail_msg("%s: %s", name, ok ? "taken, should be refused" : e.msg);
-        if ((events && d.n != strtoul(events + 7, NULL, 10)) || (losses && d.nloss != strtoul(losses + 5, NULL, 10)))
-            fail_msg("%s: %zu events, %zu losses", name, d.n, d.nloss);
-        tracedata_free(&d);
-    }
-    globfree(&g);
+    all_cases("import_nsys", "nsys", 16);
 }
 
 TEST(rows_keep_what_the_tables_say)
@@ -184,52 +133,30 @@ TEST(graphs_sites_and_secrets)
     tracedata_free(&d);
 }
 
-static void must_refuse(const char *path, const char *part)
-{
-    struct tracedata d;
-    struct err e = {0};
-    if (import_quietly(path, &d, &e) || e.kind != ERR_FAIL || !strstr(e.msg, part))
-        fail_msg("%s: want \"%s\", got: %s", path, part, e.msg);
-    tracedata_free(&d);
-}
-
-/* What an interrupted export leaves, and the same file cut at every page. */
+/* What an interrupted export leaves: the file cut at every page, and within its first. */
 TEST(damaged_databases_are_refused_with_a_reason)
 {
-    struct stat st;
-    char zeros[8192] = {0};
-    build(TEST_DATA "/import_nsys/kernels_and_calls(ok,events=3,loss=0).sql", "import.sqlite");
-    assert_int_equal(stat("import.sqlite", &st), 0);
-    for (off_t n = st.st_size - 1; n >= 512; n -= 1024) {
-        assert_int_equal(truncate("import.sqlite", n), 0);
-        must_refuse("import.sqlite", "cut");
+    static const off_t within[] = {2560, 512, 40};
+    damaged_database("import_nsys", "kernels_and_calls(ok,events=3,loss=0).sql");
+    case_build(TEST_DATA "/import_nsys/kernels_and_calls(ok,events=3,loss=0).sql", "case.db");
+    for (size_t i = 0; i < sizeof within / sizeof *within; i++) {
+        assert_int_equal(truncate("case.db", within[i]), 0);
+        case_must_refuse("case.db", "cut");
     }
-    assert_int_equal(truncate("import.sqlite", 40), 0);
-    must_refuse("import.sqlite", "cut");
-    import_write("import.sqlite", zeros, sizeof zeros);
-    must_refuse("import.sqlite", "nothing but zero bytes");
-    build(TEST_DATA "/import_nsys/kernels_and_calls(ok,events=3,loss=0).sql", "import.sqlite");
-    FILE *f = fopen("import.sqlite", "r+b"); /* a torn page in the middle */
+    case_build(TEST_DATA "/import_nsys/kernels_and_calls(ok,events=3,loss=0).sql", "case.db");
+    FILE *f = fopen("case.db", "r+b"); /* a torn page in the middle */
     fseek(f, 4096, SEEK_SET);
-    fwrite(zeros, 1, 4096, f);
+    fwrite((char[4096]){0}, 1, 4096, f);
     fclose(f);
-    must_refuse("import.sqlite", "damaged");
-}
-
-TEST(nothing_is_written_beside_the_file)
-{
-    struct tracedata d = must_load("kernels_and_calls(ok,events=3,loss=0).sql");
-    tracedata_free(&d);
-    static const char *const side[] = {"import.sqlite-wal", "import.sqlite-shm", "import.sqlite-journal"};
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(access(side[i], F_OK), -1);
+    case_must_refuse("case.db", "damaged");
+    unlink("case.db");
 }
 
 TEST(odd_file_names_open)
 {
     struct tracedata d;
     struct err e = {0};
-    build(TEST_DATA "/import_nsys/kernels_and_calls(ok,events=3,loss=0).sql", "a %3f?b#c.sqlite");
+    case_build(TEST_DATA "/import_nsys/kernels_and_calls(ok,events=3,loss=0).sql", "a %3f?b#c.sqlite");
     assert_ok(import_quietly("a %3f?b#c.sqlite", &d, &e), &e);
     assert_int_equal(d.n, 3);
     tracedata_free(&d);
@@ -246,5 +173,4 @@ TEST(shared_exports_are_exact)
 
 UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(rows_keep_what_the_tables_say), UNIT(processes_stay_apart), UNIT(old_schemas_open),
           UNIT(the_call_says_what_a_wait_is), UNIT(memory_kinds_are_renumbered), UNIT(ranges_have_domain_and_flavour), UNIT(graphs_sites_and_secrets),
-          UNIT(damaged_databases_are_refused_with_a_reason), UNIT(nothing_is_written_beside_the_file), UNIT(odd_file_names_open),
-          UNIT(shared_exports_are_exact))
+          UNIT(damaged_databases_are_refused_with_a_reason), UNIT(odd_file_names_open), UNIT(shared_exports_are_exact))
