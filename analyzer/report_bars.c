@@ -143,8 +143,9 @@ bool report_plot_syncs(struct report *r, const struct table *joined, enum plot_f
     size_t all = report_sites(joined, r->pair, &r->arena, &v), n = all < SITES_MOST ? all : SITES_MOST;
     qsort(v, all, sizeof *v, longest_first);
     for (size_t i = 0; i < n; i++)
-        sites[i] = (struct plot_site){*v[i].api ? arena_printf(&r->arena, "%s: %s", v[i].site, v[i].api) : v[i].site, v[i].before_ns, v[i].after_ns,
-                                      v[i].before_count, v[i].after_count};
+        sites[i] =
+            (struct plot_site){*v[i].api && strcmp(v[i].api, v[i].site) != 0 ? arena_printf(&r->arena, "%s: %s", v[i].site, v[i].api) : v[i].site,
+                               v[i].before_ns, v[i].after_ns, v[i].before_count, v[i].after_count};
     const char *sample = arena_printf(&r->arena, "%s%s", shown_of(r, n, all, "sites"), report_per_step(r) ? "; per step" : "");
     return plot_syncs(sites, n, r->pair, sample, f, &r->arena, out, e);
 }

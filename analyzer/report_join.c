@@ -145,15 +145,22 @@ static struct column source_column(const struct report *r, const struct join *j,
     return col;
 }
 
+/* Where a window counts as one step, the count is all there is to say. */
+static bool has_rate(const struct report *r, const struct join *j)
+{
+    return j->rate && !report_whole(r);
+}
+
 static const struct column *columns_of(struct report *r, const struct joiner *w)
 {
     struct column *v = arena_array(&r->arena, struct column, JOIN_KEYS + 2 * JOIN_VALUES + 4);
+    bool rated = has_rate(r, w->j);
     size_t n = 0;
     for (size_t i = 0; i < w->nkeys; i++)
         v[n++] = source_column(r, w->j, w->j->keys[i]);
-    for (size_t i = 0; i < w->nvalues + w->j->rate; i++) {
-        bool rate = w->j->rate && i == 1;
-        struct column c = source_column(r, w->j, w->j->values[i - (w->j->rate && i > 0)]);
+    for (size_t i = 0; i < w->nvalues + rated; i++) {
+        bool rate = rated && i == 1;
+        struct column c = source_column(r, w->j, w->j->values[i - (rated && i > 0)]);
         if (rate)
             c = (struct column){"per_step", UNIT_REAL, .what = "the count of one rank in one step: divided by the steps of all ranks"};
         const char *name = c.name;
@@ -211,7 +218,7 @@ static void put_row(const struct report *r, const struct joiner *w, const struct
     for (size_t i = 0; i < w->nkeys; i++)
         row[n++] = cell_text(from->key[i]);
     for (size_t i = 0; i < w->nvalues; i++)
-        n += put_value(r, from, i, w->j->rate && i == 0, &out->columns[n], &row[n]);
+        n += put_value(r, from, i, has_rate(r, w->j) && i == 0, &out->columns[n], &row[n]);
     if (r->pair && !r->differ)
         row[n++] = cell_text(change_of(r, from));
 }
@@ -249,8 +256,8 @@ static void notes(const struct report *r, const struct join *j, struct table *ou
     const struct side *sides[] = {&r->before, &r->after};
     const char *each = report_per_step(r) ? ", a step: the sides have other numbers of steps" : "";
     if (r->after.t.nranks > 1 || *each)
-        table_note(out, "sums over all %zu ranks%s%s", r->after.t.nranks, each, j->rate ? "; per step: one rank, one step" : "");
-    if (r->pair && !r->differ && !j->rate && out->nrows)
+        table_note(out, "sums over all %zu ranks%s%s", r->after.t.nranks, each, has_rate(r, j) ? "; per step: one rank, one step" : "");
+    if (r->pair && !r->differ && !has_rate(r, j) && out->nrows)
         table_note(out, "change is of the %s, not of the time", j->values[0]);
     shared_notes(r, j->of, out);
     for (int i = 0; i < 2 && r->pair; i++)

@@ -101,7 +101,7 @@ static size_t new_sites(const struct site_change *v, size_t n)
 static void point_site(struct page *p, const struct report *r, const char *lead, const struct site_change *c)
 {
     char b[HUMAN_SIZE], a[HUMAN_SIZE], tb[HUMAN_SIZE], ta[HUMAN_SIZE];
-    const char *who = *c->api ? arena_printf(&p->arena, "%.300s (%.80s)", c->site, c->api) : c->site;
+    const char *who = *c->api && strcmp(c->api, c->site) != 0 ? arena_printf(&p->arena, "%.300s (%.80s)", c->site, c->api) : c->site;
     struct cell after = cell_real(rate(c->after_count, &r->after)), ns_a = cell_real(rate((double)c->after_ns, &r->after));
     if (r->pair) {
         struct cell before = cell_real(rate(c->before_count, &r->before)), ns_b = cell_real(rate((double)c->before_ns, &r->before));
@@ -276,7 +276,8 @@ static void one_verdict(const struct report *r, const struct ledger *l, const st
     if (!l->after.kind)
         page_verdict(p, TONE_NEUTRAL, "This trace holds no host calls: what the step waits for on the host cannot be said.");
     else if (l->after.r == 0)
-        page_verdict(p, TONE_NEUTRAL, "The host does not wait for the device in this window.");
+        page_verdict(p, TONE_NEUTRAL, "No host-device sync in this window (%s%s).", l->name,
+                     r->after.missing[RT_WAITS] ? "; calls of the host are not in this trace" : "");
     else
         page_verdict(p, TONE_NEUTRAL, "Host-device syncs %s: %s (%s)%s%.200s.", each(r), count_text(l->after, x), l->name,
                      worst ? ", longest at " : "", worst ? worst->site : "");
