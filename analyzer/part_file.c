@@ -3,11 +3,11 @@
 #include "analyzer/part_pack.h"
 #include "analyzer/part_options.h"
 #include "analyzer/sqlin.h"
+#include "schemas/tracefile.h"
 #include "schemas/version.h"
 
 #define XXH_INLINE_ALL
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +33,7 @@ struct part {
 
 bool part_is(const char *path)
 {
-    unsigned char h[100] = {0};
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is neither waited for nor read from */
-    if (fd < 0)
-        return false;
-    ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, h, sizeof h) : -1;
-    close(fd);
-    uint32_t id = (uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71];
-    return n == sizeof h && memcmp(h, "SQLite format 3", 16) == 0 && id == PART_APPLICATION_ID;
+    return tracefile_application_id(path) == PART_APPLICATION_ID;
 }
 
 bool part_holds(const char *path, char part[4096], int64_t *id)

@@ -56,6 +56,8 @@ void tracefile_close(struct tracefile *f);
 
 /* Is PATH one of ours, by its header? False also for what cannot be read. */
 bool tracefile_is(const char *path);
+/* Of an SQLite database, from its header; -1: an empty file, 0: anything else. */
+int64_t tracefile_application_id(const char *path);
 
 /* What can be left out, as bits: side tables; rows of a kind. */
 enum tracefile_side {

@@ -19,19 +19,26 @@ static bool has_side(const char *path, const char *end)
     return access(side, F_OK) == 0;
 }
 
-bool tracefile_is(const char *path)
+int64_t tracefile_application_id(const char *path)
 {
     unsigned char h[100] = {0};
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is neither waited for nor read from */
     if (fd < 0)
-        return false;
+        return 0;
     ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, h, sizeof h) : -1;
     close(fd);
-    uint32_t id = (uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71];
-    if (n == 0) /* a recording whose first pages are still in its WAL, or of which there is its ring alone */
+    if (n != sizeof h || memcmp(h, "SQLite format 3", 16) != 0)
+        return n == 0 ? -1 : 0;
+    return (uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71];
+}
+
+bool tracefile_is(const char *path)
+{
+    int64_t id = tracefile_application_id(path);
+    if (id < 0) /* a recording whose first pages are still in its WAL, or of which there is its ring alone */
         return has_side(path, "-wal") || has_side(path, "-ring");
-    return n == sizeof h && memcmp(h, "SQLite format 3", 16) == 0 && id == TRACEFILE_APPLICATION_ID;
+    return id == TRACEFILE_APPLICATION_ID;
 }
 
 bool tracefile_fold(sqlite3 *db)
