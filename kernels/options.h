@@ -1,6 +1,6 @@
 /* options.h - the options of cpbench commands that run or describe a mode, and the run that they ask for.
  *
- *     struct run_options o = RUN_OPTIONS_DEFAULT;
+ *     struct run_options o = run_options_default;
  *     struct opt_group groups[] = {{run_option_rows, &o, "Options"}, {0}};
  *     opt_parse(argc, argv, groups, ...) && run_config_of(&o, &config, &arena, e)
  */
