@@ -232,22 +232,3 @@ uint32_t sites_id(struct sites *s, const struct event *ev, const uint32_t *aroun
 {
     return s->by == SITE_STACK ? stack_id(s, ev, around, naround) : innermost_id(s, ev, around, naround);
 }
-
-bool sites_place(struct sites *s, const struct event *ev, const uint32_t *around, size_t naround, const char **file, int32_t *line, struct arena *a)
-{
-    struct frame f;
-    uint32_t own = ev->site ? ev->site : sites_of_stack(s, ev);
-    if (own) {
-        const struct sitekey *k = &s->f->d.sites[own];
-        f = (struct frame){.path = trace_string(s->f, k->file), .line = k->line};
-        f.npath = strlen(f.path);
-    } else {
-        uint32_t at = telling(s, around, naround);
-        if (at == UINT32_MAX || !parse_frame(trace_string(s->f, s->f->d.ev[at].name), &f))
-            return false;
-    }
-    const char *p = stable_path(f.path, &f.npath);
-    *file = arena_strndup(a, p, f.npath);
-    *line = f.line;
-    return f.npath > 0;
-}

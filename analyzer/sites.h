@@ -46,7 +46,3 @@ bool sites_is_user(const char *name);
 
 /* Is `name` (a string of the file) a Python frame of the user's? */
 bool sites_user_frame(struct sites *s, uint32_t name);
-
-/* The repository-relative file and the line of that place: of the event's own site, else of its user frame. False: none.
- * *file lives in `a` or in the trace. */
-bool sites_place(struct sites *s, const struct event *ev, const uint32_t *around, size_t naround, const char **file, int32_t *line, struct arena *a);
