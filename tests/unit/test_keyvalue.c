@@ -115,6 +115,56 @@ TEST(a_line_that_is_neither_is_named)
     }
 }
 
+/* ---- texts that a program carries, and files ---- */
+
+static void write_file(const char *path, const char *bytes, size_t n)
+{
+    FILE *f = fopen(path, "w");
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+}
+
+TEST(a_text_is_a_shipped_one_or_a_files)
+{
+    static const struct keyvalue_text shipped[] = {{"large", "a = 1\n"}, {"small", "a = 2\n"}, {0}};
+    struct err e = {0};
+    char *text = keyvalue_load("small", shipped, "size", &e);
+    assert_string_equal(text, "a = 2\n");
+    free(text);
+    write_file("small.file", "a = 3", 5);
+    text = keyvalue_load("small.file", shipped, "size", &e);
+    assert_string_equal(text, "a = 3");
+    free(text);
+    write_file("small", "a = 4", 5); /* the shipped one is meant */
+    text = keyvalue_load("small", shipped, "size", &e);
+    assert_string_equal(text, "a = 2\n");
+    free(text);
+    assert_int_equal(e.kind, ERR_NONE);
+    assert_null(keyvalue_load("smal", shipped, "size", &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_string_equal(e.msg, "smal: neither a file nor a shipped size: small, large"); /* the nearest first */
+}
+
+TEST(what_is_no_text_file_is_refused)
+{
+    static const struct keyvalue_text none[] = {{0}};
+    enum { MOST = 1 << 20 };
+    struct err e = {0}, why = {0};
+    char *big = malloc(MOST);
+    memset(big, '#', MOST);
+    write_file("zero", "a = \0", 5);
+    assert_null(keyvalue_load("zero", none, "size", &e));
+    assert_string_equal(e.msg, "zero: not a text file");
+    write_file("big", big, MOST);
+    assert_null(keyvalue_load("big", none, "size", &why));
+    assert_string_equal(why.msg, "big: too long for a file of key = value lines");
+    write_file("big", big, MOST - 1);
+    char *text = keyvalue_load("big", none, "size", &(struct err){0});
+    assert_int_equal(strlen(text), MOST - 1);
+    free(text);
+    free(big);
+}
+
 /* ---- options by name ---- */
 
 struct into {
@@ -185,5 +235,5 @@ TEST(what_cannot_be_set_is_said)
     }
 }
 
-UNIT_MAIN(UNIT(lines_are_heard_as_they_were_written), UNIT(a_line_that_is_neither_is_named), UNIT(an_option_is_set_as_the_command_line_would),
-          UNIT(what_cannot_be_set_is_said))
+UNIT_MAIN(UNIT(lines_are_heard_as_they_were_written), UNIT(a_line_that_is_neither_is_named), UNIT(a_text_is_a_shipped_one_or_a_files),
+          UNIT(what_is_no_text_file_is_refused), UNIT(an_option_is_set_as_the_command_line_would), UNIT(what_cannot_be_set_is_said))
