@@ -229,7 +229,7 @@ $(BUILD)/lib/libcpscope.so: $(src_collector) collector/portable/glibc.c $(src_sc
 endif
 
 # ---- tests: a binary per tests/unit/test_*.c, a golden per tests/cli/*.sh ----
-units := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(wildcard tests/unit/test_*.c)))
+units := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(sort $(filter-out $(if $(SAN),tests/unit/test_cuda_%),$(wildcard tests/unit/test_*.c))))
 $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(foreach l,analyzer reports kernels collector schemas,$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(analyzer_libs) $(kernels_libs) $(base_libs)
@@ -240,7 +240,7 @@ $(fake_cupti): $(wildcard tests/fake/cupti/*.[ch]) tests/fake/cupti/runtime.map 
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -Wno-missing-prototypes -fvisibility=default $(LDFLAGS) -shared -Wl,-soname,libcudart.so.13 \
 	  -Wl,--version-script=tests/fake/cupti/runtime.map -o $@ $(addprefix tests/fake/cupti/,cupti.c records.c runtime.c work.c launches.c) -ldl
 $(BUILD)/tests/test_cupti_threads: | $(fake_cupti)
-# Those of kernels on CUDA run them on the stand-in, in this program; it is plain in every build.
+# Those of kernels on CUDA run them on the stand-in, in this program. It has no sanitizer, which would see nothing then.
 cuda_standin := $(call obj_of,$(standin)/obj,$(cu_tables)) $(standin)/obj/cuda_tables.o $(obj_fake)
 $(BUILD)/obj/tests/unit/test_cuda_%.o: CPPFLAGS += -Itests/fake/cuda
 $(BUILD)/tests/test_cuda_%: $(BUILD)/obj/tests/unit/test_cuda_%.o $(cuda_standin) $(foreach l,kernels schemas,$(call lib,$(l)))
