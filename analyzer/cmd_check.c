@@ -49,7 +49,8 @@ static const struct opt output_rows[] = {
 };
 
 static const char doc[] = "Record a program and judge the recording by rules, in one step.\v"
-                          "The program's own failure comes first: its status is returned and nothing is judged. Else 0 all rules pass, 1 a rule "
+                          "What is wrong with the rules or the baseline is said before the program starts. The program's own failure comes "
+                          "first: its status is returned and nothing is judged. Else 0 all rules pass, 1 a rule "
                           "fails, 4 a rule cannot be judged.\n\n"
                           "  cpscope check --baseline sync.baseline -- python train.py --steps 3\n"
                           "  cpscope check --rules step.rules --baseline good/ --repeat 5 -- ./train\n"
@@ -220,7 +221,7 @@ static enum status run(int argc, char **argv, struct err *e)
     to.quiet = oo.quiet;
     if (ok && a.before && g.baseline)
         ok = fail(e, ERR_USAGE, "--before and --baseline: one of the two, they are the same side");
-    if (ok)
+    if (ok && gate_ready(&g, &oo, e))
         status = check(&a, &g, &to, &oo, &arena, e);
     arena_free(&arena);
     return e->kind ? err_status(e) : status;

@@ -115,6 +115,8 @@ static enum status run(int argc, char **argv, struct err *e)
     struct arena arena = {0};
     const struct opt_group groups[] = {{opts, &a, NULL}, {trace_opt_rows, &to, "Which events:"}, {0}};
     bool ok = opt_parse(argc, argv, groups, doc, &arena, e);
+    if (a.out && strcmp(a.out, "-") == 0)
+        a.out = NULL;
     progress_enable(!a.quiet && !a.no_progress);
     to.quiet = a.quiet;
     ok = ok && export_files(&a, &to, e);

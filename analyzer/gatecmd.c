@@ -2,8 +2,12 @@
 #include "analyzer/gatecmd.h"
 #include "analyzer/gate.h"
 #include "reports/asset.h"
+#include "reports/render.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <string.h>
+#include <unistd.h>
 
 const struct opt gate_opt_rows[] = {
     {OPT_TEXT, "rules", offsetof(struct gate_args, rules), "rules file (default: no new sync site, no site with a higher rate)", "FILE"},
@@ -81,13 +85,31 @@ static bool one_task(const struct gate_args *a, struct err *e)
     return !a->noise || (!a->update && !a->baseline) || fail(e, ERR_USAGE, "--aa compares the files with each other: no baseline goes with it");
 }
 
+static bool read_rules(const struct gate_args *a, struct rules *rules, struct err *e)
+{
+    return a->rules ? rules_read(a->rules, rules, e) : rules_parse("default.rules", asset_text("default.rules"), rules, e);
+}
+
+bool gate_ready(const struct gate_args *a, const struct output_opts *oo, struct err *e)
+{
+    struct rules rules = {0};
+    struct gitlines changed = {0};
+    bool ok = one_task(a, e) && (!oo->format || renderer_find(oo->format, e)) && read_rules(a, &rules, e);
+    if (ok && a->baseline && access(a->baseline, R_OK) != 0)
+        ok = fail(e, ERR_FAIL, "%s: cannot open: %s", a->baseline, strerror(errno));
+    ok = ok && (!a->git || gitlines_open(a->git, &changed, e));
+    gitlines_close(&changed);
+    rules_free(&rules);
+    return ok;
+}
+
 enum status gate_files(const char *const *paths, size_t n, const struct gate_args *a, const struct trace_opts *to, const struct output_opts *oo,
                        struct err *e)
 {
     struct rules rules = {0};
     struct runset runs = {0};
     enum status status = STATUS_OK;
-    bool ok = one_task(a, e) && (a->rules ? rules_read(a->rules, &rules, e) : rules_parse("default.rules", asset_text("default.rules"), &rules, e));
+    bool ok = one_task(a, e) && read_rules(a, &rules, e);
     ok = ok && runset_open(paths, n, to, &runs, e) && spares(&runs, a, oo, e);
     if (ok)
         status = a->noise ? noise(&runs, oo, e) : a->update ? update(&runs, a->update, &rules, e) : judge(&runs, a, &rules, oo, e);

@@ -129,7 +129,10 @@ static bool sort(struct table *t, const char *column, struct err *e)
     for (size_t i = 0; i < t->ncolumns; i++)
         names[i] = t->columns[i].name;
     const char *near = nearest_name(column, names);
-    fail(e, ERR_USAGE, "--sort %s: no such column%s%s", column, near ? "; did you mean " : "", near ? near : "");
+    if (near)
+        fail(e, ERR_USAGE, "--sort %s: no such column; did you mean %s", column, near);
+    else
+        fail(e, ERR_USAGE, "--sort %s: no such column; cpscope help %s lists them", column, t->name);
     arena_free(&a);
     return false;
 }

@@ -26,4 +26,12 @@ turns --before true -- sh -c "$b"; tail -n 1 log
 cpscope check --before true --baseline good.baseline -- true
 rm order log
 cpscope check --stack-threshold 1ms -- true 2>&1 | head -1
+# what is wrong with the question is said before the program starts
+early() { cpscope check "$@" -- touch ran; echo "status $?"; }
+early --baseline absent.baseline
+early --rules absent.rules
+echo 'syncs.cuont sum <= 1' > bad.rules
+early --rules bad.rules --baseline good.baseline
+early --baseline good.baseline --format xml
+early --baseline good.baseline --git no-such-commit
 ls . tmp
