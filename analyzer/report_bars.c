@@ -43,17 +43,18 @@ static bool several_runs(const struct trace *t)
     return false;
 }
 
-/* Of many devices those that idle least and most, for what lies between tells nothing more; in the order of the devices. */
+/* Of many devices those that compute least and most: a straggler computes longer, and what waits for it is busy, too. In the
+ * order of the devices. */
 static size_t bars_of(const struct side *s, bool pair, struct plot_bar *v, struct arena *a)
 {
     size_t all = s->t.nlanes, n = 0;
     struct plot_bar *bars = arena_array(a, struct plot_bar, all + 1);
-    double *idle = arena_array(a, double, all + 1);
+    double *compute = arena_array(a, double, all + 1);
     for (size_t i = 0; i < all; i++) {
         bars[i] = bar_of(&s->t, &s->t.lanes[i], a);
-        idle[i] = (double)bars[i].idle_ns;
+        compute[i] = (double)bars[i].compute_ns;
     }
-    const bool *kept = report_extremes(idle, all, BARS_MOST, a);
+    const bool *kept = report_extremes(compute, all, BARS_MOST, a);
     for (size_t i = 0; i < all; i++) {
         if (!kept[i])
             continue;
@@ -124,7 +125,7 @@ bool report_plot_breakdown(struct report *r, enum plot_format f, struct plot *ou
     size_t n = r->pair ? bars_of(&r->before, true, bars, &r->arena) : 0;
     n += bars_of(&r->after, r->pair, bars + n, &r->arena);
     size_t all = r->after.t.nlanes + (r->pair ? r->before.t.nlanes : 0);
-    return plot_breakdown(bars, n, shown_of(r, n, all, "devices, those that idle least and most,"), f, &r->arena, out, e);
+    return plot_breakdown(bars, n, shown_of(r, n, all, "devices, those that compute least and most,"), f, &r->arena, out, e);
 }
 
 static int longest_first(const void *x, const void *y)
