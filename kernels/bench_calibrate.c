@@ -25,9 +25,10 @@
 enum { CONSTANTS_MOST = 6, CELLS_MOST = 32, ROUNDS = 10 };
 #define WEIGHT 1e-4
 #define SLOPE_STEP 0.05
-#define STEP_MOST 0.7 /* of a constant in a round */
-#define DONE 1e-3     /* relative gain of a round that is the last */
-#define FROM_ZERO 0.5 /* where the search for a constant begins that is zero */
+#define STEP_MOST 0.7    /* of a constant in a round */
+#define DONE 1e-3        /* relative gain of a round that is the last */
+#define FROM_ZERO 0.5    /* where the search for a constant begins that is zero: a share, */
+#define FROM_ZERO_NS 1e7 /* a time */
 
 struct calibrate_options {
     const char *machine, *to, *out, *name;
@@ -231,7 +232,7 @@ static bool choose_constants(struct fit *f, struct arena *a, struct err *e)
         if (!machine_constant(&f->start, word) || f->nconstants == CONSTANTS_MOST)
             return fail(e, ERR_USAGE, "%s: fit: %s: want up to %d real constants of a machine", f->m->from, word, CONSTANTS_MOST);
         if (machine_value(&f->start, word) <= 0)
-            machine_set(&f->start, word, FROM_ZERO);
+            machine_set(&f->start, word, strstr(word, "_ns") ? FROM_ZERO_NS : FROM_ZERO);
         f->constants[f->nconstants++] = word;
     }
     return true;

@@ -50,6 +50,7 @@ struct matrix_table {
 
 struct matrix {
     const char *from, *title, *intro, *machine, *fit, *cells, *defaults;
+    int cells_line;
     double limit; /* percent within which predicted times should lie; 0: they are not judged */
     struct matrix_run *runs;
     struct matrix_table *tables;
@@ -102,6 +103,7 @@ struct matrix_measure {
     const char *name, *label, *format; /* printf of a double */
     bool exact;                        /* a count: follows from code that ran, on any backend */
     bool recorded;                     /* read off a recording */
+    double slack;                      /* percent: what follows from a formula on both sides agrees within it; 0: equal, or a time */
     const char *follows;               /* the measure that it is only another form of; NULL: none */
 };
 /* NULL: there is none of that name. "sync:FUNCTION" and "calls:CLASS" are families. */

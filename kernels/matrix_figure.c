@@ -113,6 +113,8 @@ char *figures_within(const struct matrix_result *r, const struct matrix_table *t
     char *text = NULL;
     for (size_t i = 0; t->within && i < sizeof distances / sizeof *distances; i++) {
         double ours = largest(r, t->name, distances[i]), theirs = largest(r, t->within, distances[i]);
+        if (isnan(ours) || isnan(theirs))
+            continue;
         text = arena_printf(a, "%s%s %.2e, %s the %.2e of %s",
                             text ? arena_printf(a, "%s; ", text) : "Verdict: ", matrix_measure_find(distances[i])->label, ours,
                             ours <= theirs ? "within" : "OUTSIDE", theirs, t->within);
@@ -157,7 +159,7 @@ struct tally {
     struct arena *a;
     const struct matrix_table *t;
     const struct matrix_run *run;
-    int fitted, predicted, inside, counts, equal;
+    int fitted, predicted, inside, counts, equal, formulas, agree;
     double most; /* of the fitted */
     char *outside, *wrong;
 };
@@ -182,7 +184,10 @@ static void tally_figure(void *ctx, const struct figure *f)
     const char *follows = f->measure->follows;
     if (isnan(f->seed) || isnan(f->ours) || (follows && !isnan(matrix_seed(y->run, follows))))
         return;
-    if (f->measure->exact) {
+    if (f->measure->slack > 0) {
+        y->formulas++;
+        y->agree += fabs(f->error) <= f->measure->slack;
+    } else if (f->measure->exact) {
         y->counts++;
         y->equal += f->ours == f->seed;
         if (f->ours != f->seed)
@@ -201,7 +206,7 @@ static void tally_figure(void *ctx, const struct figure *f)
 char **figures_verdict(const struct matrix_result *r, struct arena *a)
 {
     struct tally y = {.m = r->m, .a = a};
-    char **lines = arena_array(a, char *, 4);
+    char **lines = arena_array(a, char *, 5);
     int n = 0;
     for (size_t i = 0; i < r->m->ntables; i++) {
         y.t = &r->m->tables[i];
@@ -209,6 +214,8 @@ char **figures_verdict(const struct matrix_result *r, struct arena *a)
     }
     if (y.counts)
         lines[n++] = arena_printf(a, "Counts: %d of %d are the seed's%s%s.", y.equal, y.counts, y.wrong ? "; not " : "", y.wrong ? y.wrong : "");
+    if (y.formulas)
+        lines[n++] = arena_printf(a, "MFU by our formula at the seed's tok/s: %d of %d agree within 2 %%.", y.agree, y.formulas);
     if (y.predicted)
         lines[n++] = arena_printf(a, "Predicted times, modelled: %d of %d within %g %% of the seed's%s%s.", y.inside, y.predicted, r->m->limit,
                                   y.outside ? "; outside: " : "", y.outside ? y.outside : "");

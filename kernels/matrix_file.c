@@ -1,5 +1,6 @@
 /* matrix_file.c - reading an experiment file: a table of the keys of each kind of section. */
 #include "kernels/matrix.h"
+#include "kernels/device/machine.h"
 #include "schemas/keyvalue.h"
 
 #include <math.h>
@@ -17,6 +18,14 @@ struct key {
     const char *name;
     size_t offset;
 };
+
+static bool find_table(const struct matrix *m, const char *name)
+{
+    for (size_t i = 0; i < m->ntables; i++)
+        if (!strcmp(m->tables[i].name, name))
+            return true;
+    return false;
+}
 
 static const struct key head_keys[] = {{"title", offsetof(struct matrix, title)},     {"intro", offsetof(struct matrix, intro)},
                                        {"machine", offsetof(struct matrix, machine)}, {"fit", offsetof(struct matrix, fit)},
@@ -63,6 +72,8 @@ static bool number(const struct keyvalue *kv, double *v, struct err *e)
 
 static bool set_head(const struct reader *r, const struct keyvalue *kv, struct err *e)
 {
+    if (!strcmp(kv->key, "cells"))
+        r->m->cells_line = kv->line;
     if (strcmp(kv->key, "limit") != 0)
         return set_text(r, head_keys, r->m, kv, e);
     return number(kv, &r->m->limit, e) && (r->m->limit > 0 || fail(e, ERR_USAGE, "%s:%d: limit = %s: want percent", kv->from, kv->line, kv->value));
@@ -100,6 +111,16 @@ static bool set_run(const struct reader *r, const struct keyvalue *kv, struct er
     return run->record || !strcmp(kv->value, "no") || fail(e, ERR_USAGE, "%s:%d: record = %s: want yes or no", kv->from, kv->line, kv->value);
 }
 
+/* Names of runs and tables are parts of file names. */
+static bool check_name(const struct keyvalue *kv, const char *name, bool taken, struct err *e)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:+-";
+    if (!*name || *name == '.' || strspn(name, allowed) != strlen(name))
+        return fail(e, ERR_USAGE, "%s:%d: [%s]: want a name of letters, digits and _.:+- that does not begin with a dot", kv->from, kv->line,
+                    kv->section);
+    return !taken || fail(e, ERR_USAGE, "%s:%d: [%s]: there is one of that name", kv->from, kv->line, kv->section);
+}
+
 static bool begin(struct reader *r, const struct keyvalue *kv, struct err *e)
 {
     struct matrix *m = r->m;
@@ -108,12 +129,14 @@ static bool begin(struct reader *r, const struct keyvalue *kv, struct err *e)
         r->in = IN_DEFAULTS;
     } else if (!strncmp(kv->section, "table ", 6)) {
         r->in = IN_TABLE;
+        if (!check_name(kv, name, find_table(m, name), e))
+            return false;
         struct matrix_table t = {.name = name, .line = kv->line};
         ARRAY_PUSH(m->tables, m->ntables, m->tables_cap, t);
     } else if (!strncmp(kv->section, "run ", 4)) {
         r->in = IN_RUN;
-        if (matrix_find(m, name))
-            return fail(e, ERR_USAGE, "%s:%d: run %s: there is one of that name", kv->from, kv->line, name);
+        if (!check_name(kv, name, matrix_find(m, name), e))
+            return false;
         struct matrix_run run = {.name = name, .line = kv->line};
         ARRAY_PUSH(m->runs, m->nruns, m->runs_cap, run);
     } else
@@ -141,38 +164,77 @@ static bool take(void *ctx, const struct keyvalue *kv, struct err *e)
 
 /* ---- what must fit together ---- */
 
-static bool check_table(const struct matrix *m, const struct matrix_table *t, struct arena *a, struct err *e)
+/* Every word of a list must be known. */
+static bool check_words(const struct matrix *m, const char *list, bool (*known)(const struct matrix *m, const char *word), const char *key, int line,
+                        struct err *e)
 {
-    if (!t->title || !t->measures)
+    struct arena a = {0};
+    bool ok = true;
+    char *rest = list ? arena_strdup(&a, list) : NULL;
+    for (char *word; ok && (word = strsep(&rest, " ")) != NULL;)
+        ok = !*word || known(m, word) || fail(e, ERR_USAGE, "%s:%d: %s: %s: there is none", m->from, line, key, word);
+    arena_free(&a);
+    return ok;
+}
+
+static bool known_measure(const struct matrix *m, const char *word)
+{
+    (void)m;
+    return matrix_measure_find(word) != NULL;
+}
+
+static bool known_run(const struct matrix *m, const char *word)
+{
+    return matrix_find(m, word) != NULL;
+}
+
+static bool known_table(const struct matrix *m, const char *word)
+{
+    return find_table(m, word);
+}
+
+static bool check_table(const struct matrix *m, const struct matrix_table *t, struct err *e)
+{
+    if (!t->title || !*t->title || !t->measures || !*t->measures)
         return fail(e, ERR_USAGE, "%s:%d: table %s: wants title and measures", m->from, t->line, t->name);
     if (t->base && !matrix_find(m, t->base))
         return fail(e, ERR_USAGE, "%s:%d: base = %s: no run of that name", m->from, t->line, t->base);
-    char *rest = arena_strdup(a, t->measures);
-    for (char *word; (word = strsep(&rest, " ")) != NULL;)
-        if (*word && !matrix_measure_find(word))
-            return fail(e, ERR_USAGE, "%s:%d: measures: %s: there is none", m->from, t->line, word);
-    return true;
+    return check_words(m, t->measures, known_measure, "measures", t->line, e) && check_words(m, t->also, known_run, "also", t->line, e) &&
+           check_words(m, t->within, known_table, "within", t->line, e);
+}
+
+static bool check_shown(const struct matrix *m, const struct matrix_table *t, struct err *e)
+{
+    bool shown = t->also != NULL;
+    for (size_t i = 0; i < m->nruns; i++)
+        shown |= m->runs[i].table && !strcmp(m->runs[i].table, t->name);
+    return shown || fail(e, ERR_USAGE, "%s:%d: table %s: no run is in it", m->from, t->line, t->name);
 }
 
 static bool check_run(const struct matrix *m, const struct matrix_run *r, struct err *e)
 {
-    bool placed = !r->table;
-    for (size_t i = 0; i < m->ntables; i++)
-        placed |= r->table && !strcmp(m->tables[i].name, r->table);
-    if (!placed)
+    if (r->table && !find_table(m, r->table))
         return fail(e, ERR_USAGE, "%s:%d: table = %s: no table of that name", m->from, r->line, r->table);
-    return r->title || fail(e, ERR_USAGE, "%s:%d: run %s: wants a title", m->from, r->line, r->name);
+    if (!r->title)
+        return fail(e, ERR_USAGE, "%s:%d: run %s: wants a title", m->from, r->line, r->name);
+    return r->command || r->args || m->defaults || fail(e, ERR_USAGE, "%s:%d: run %s: wants args or a command", m->from, r->line, r->name);
 }
 
-static bool check(const struct matrix *m, struct arena *a, struct err *e)
+static bool check(const struct matrix *m, struct err *e)
 {
+    struct machine machine;
     if (!m->title || !m->nruns || !m->ntables)
         return fail(e, ERR_USAGE, "%s: an experiment has a title, tables and runs", m->from);
+    if ((m->machine && !machine_load(&machine, m->machine, e)) || !check_words(m, m->cells, known_measure, "cells", m->cells_line, e))
+        return false;
     for (size_t i = 0; i < m->ntables; i++)
-        if (!check_table(m, &m->tables[i], a, e))
+        if (!check_table(m, &m->tables[i], e))
             return false;
     for (size_t i = 0; i < m->nruns; i++)
         if (!check_run(m, &m->runs[i], e))
+            return false;
+    for (size_t i = 0; i < m->ntables; i++)
+        if (!check_shown(m, &m->tables[i], e))
             return false;
     return true;
 }
@@ -184,7 +246,7 @@ bool matrix_load(struct matrix *m, const char *name_or_file, struct arena *a, st
     *m = (struct matrix){.from = name_or_file};
     struct reader r = {.m = m, .a = a};
     char *text = keyvalue_load(name_or_file, matrix_files, "experiment", e);
-    bool ok = text && keyvalue_each(text, name_or_file, take, &r, e) && check(m, a, e);
+    bool ok = text && keyvalue_each(text, name_or_file, take, &r, e) && check(m, e);
     free(text);
     return ok;
 }

@@ -380,6 +380,7 @@ static bool read_host_cost(const struct run_options *o, struct run_config *c, st
     if (sim && (c->eager || !strcmp(o->host_cost, "framework"))) {
         c->host_cost_ns = llround(c->machine.framework_op_ns);
         c->host_nograd_ns = llround(c->machine.framework_op_ns * c->machine.framework_nograd_share);
+        c->host_layer_ns = llround(c->machine.framework_layer_ns);
         c->host_step_ns = llround(c->machine.framework_step_ns);
     }
     return true;

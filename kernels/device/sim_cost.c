@@ -65,7 +65,7 @@ int64_t sim_host_ns(int64_t ns, uint64_t *noise)
 {
     const struct machine *m = sim_machine();
     double drawn = m->host_jitter > 0 ? -log((1 - draw(noise)) / 2) : 1;
-    return llround((double)ns * (1 + m->host_overhead) * (1 + m->host_jitter * (drawn - 1)));
+    return llround((double)ns * (1 + m->host_jitter * (drawn - 1)));
 }
 
 double sim_eager_ops(const struct work *w)

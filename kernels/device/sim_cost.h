@@ -4,14 +4,14 @@
  *   copy:   max(kernel_min_ns, bytes / link rate), on the device read and written: 2 bytes / (memory rate * share)
  *
  * Times are ns, noise included: a kernel's time is drawn from +- the machine's jitter by a generator whose state the
- * caller keeps. What the host does takes longer by the share host_overhead, and the share host_jitter of it is drawn anew each time
- * from an exponential distribution of the same mean: most calls are short, few are long.
+ * caller keeps. Of what the host's calls and ops take, the share host_jitter is drawn anew each time, from an exponential
+ * distribution of the same mean: most are short, few are long, and ranks drift apart.
  */
 #pragma once
 #include "kernels/device/backend.h"
 
 int64_t sim_kernel_ns(const struct device *d, const struct work *w, uint64_t *noise);
 int64_t sim_copy_ns(const struct work *w, uint64_t *noise); /* WORK_COPY, WORK_SET */
-int64_t sim_host_ns(int64_t ns, uint64_t *noise);           /* of a call or an op that costs the host `ns` on an unwatched machine */
+int64_t sim_host_ns(int64_t ns, uint64_t *noise);           /* of a call or an op that costs the host `ns` on average */
 double sim_eager_ops(const struct work *w);                 /* small operators that a scan would be; 0: no scan */
 uint64_t sim_noise(int rank);                               /* the state to start with */

@@ -137,6 +137,8 @@ static void extra_item(struct cp_rank *r)
 bool block_forward(struct model *m, int64_t l, const float *x, float *out, struct block_state *st, bool for_backward, struct err *e)
 {
     DEV_RANGE(m->rank.device, MARK_LAYER, l);
+    if (m->config->host_layer_ns)
+        dev_host_work(m->rank.device, m->config->host_layer_ns);
     devpool_init(&st->pool, m->rank.device);
     layer_state_init(&st->layer, m->rank.device, for_backward);
     if (l + 1 == m->config->extra_item)

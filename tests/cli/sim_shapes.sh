@@ -14,10 +14,12 @@ c3=$(step $c $s3 $full) h3=$(step $h $s3 $full)
 is "S3: chunkwise before headwise" "$c3 < $h3"
 c4=$(step $c $s4 $full) h4=$(step $h $s4 $full)
 is "S4: changing cp sizes narrow the gap" "$c4 < $h4 && $h4 / $c4 < $h1 / $c1"
-before=$(step $c $s1 $full --route naive) hbefore=$(step $h $s1 $full --boundaries per-layer)
-is "A/B: the routes help chunkwise" "$before > 1.3 * $c1"
-is "A/B: headwise stays within 2 %" "$hbefore < 1.02 * $h1 && $h1 < 1.02 * $hbefore"
-is "chunkwise is behind headwise before and ahead after" "$before > $hbefore && $c1 < $h1"
+few="--layers 8" # the naive route's index kernels run for real: a quarter of them says as much
+after=$(step $c $s1 $full $few) before=$(step $c $s1 $full $few --route naive)
+hafter=$(step $h $s1 $full $few) hbefore=$(step $h $s1 $full $few --boundaries per-layer)
+is "A/B: the routes help chunkwise" "$before > 1.3 * $after"
+is "A/B: headwise stays within 2 %" "$hbefore < 1.02 * $hafter && $hafter < 1.02 * $hbefore"
+is "chunkwise is behind headwise before and ahead after" "$before > $hbefore && $after < $hafter"
 gshort=$(step $g --microbatches 10 --tokens 14528 $full) cshort=$(step $c --microbatches 10 --tokens 14528 $full)
 is "all_gather falls behind as sequences grow" "$g1 / $c1 > $gshort / $cshort"
 weak() { # time of one layer's micro-batch, 8K tokens a rank, scans as loops of small operators
