@@ -3,6 +3,7 @@
 #include "analyzer/critical.h"
 #include "analyzer/explain_range.h"
 #include "analyzer/groups.h"
+#include "analyzer/kernelrows.h"
 #include "analyzer/recover.h"
 #include "analyzer/whatif.h"
 #include "reports/human.h"
@@ -253,8 +254,9 @@ static void longest_line(const struct facts_of_step *f, FILE *out)
     fputs("longest on it: ", out);
     for (size_t i = 0; i < n && i < 3; i++) {
         const char *name = intern_str(&f->path.names, v[i].name);
-        bool cut = strlen(name) > NAME_WIDTH;
-        fprintf(out, "%s%s %.*s%s %.1f %%", i ? ", " : "", path_kind_name(v[i].kind), NAME_WIDTH, name, cut ? "..." : "",
+        const char *kind = path_kind_name(v[i].kind);
+        bool cut = strlen(name) > NAME_WIDTH, said = strncmp(name, kind, strlen(kind)) == 0; /* "host code" */
+        fprintf(out, "%s%s%s%.*s%s %.1f %%", i ? ", " : "", said ? "" : kind, said ? "" : " ", NAME_WIDTH, name, cut ? "..." : "",
                 share(v[i].total_ns, f->path.window_ns));
     }
     fputs(n ? "\n" : "nothing\n", out);
@@ -336,8 +338,10 @@ static void put_lines(const struct facts_of_step *f, FILE *out)
 
 bool explain_trace(const struct trace *t, FILE *out, struct err *e)
 {
+    if (!kernels_known(t, e))
+        return false;
     if (!t->nlanes)
-        return fail(e, ERR_UNDECIDED, "%s: no device rows in this trace; try: cpscope syncs --ledger op, cpscope ranges", t->files[0].name);
+        return fail(e, ERR_UNDECIDED, "%s: no device rows of what was selected", t->files[0].name);
     struct facts_of_step f = {.t = t};
     replay_build(t, SITE_FUNCTION, &f.r);
     critical_path(&f.r, &f.path);

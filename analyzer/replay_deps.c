@@ -1,6 +1,6 @@
 /* replay_deps.c - what blocking calls wait for, streams that wait for streams, threads that hand over.
  *
- *   stream, device    the last work that was launched to it before the call
+ *   stream, device    the last work that was launched to it before the call; which stream, the call or its row on the device says
  *   event             the work that ended last within or before the call, of what had been launched
  *   copy              the copy that the call started, else as a stream
  *   alloc             as a device, when it is known to have waited
@@ -13,7 +13,7 @@
 #include "analyzer/idlehost.h"
 #include "analyzer/nest.h"
 #include "analyzer/replay.h"
-#include "analyzer/sortkey.h"
+#include "analyzer/syncrows.h"
 
 #include <stdlib.h>
 
@@ -85,6 +85,7 @@ struct asking {
     const struct replay_task *call;
     const struct event *ev;
     const struct wait *w;
+    const struct syncrows *said;
     bool latest; /* of all streams only the one that ends last */
 };
 
@@ -134,16 +135,18 @@ static int64_t stream_of(const struct replay_build *b, const struct asking *x)
     const struct ev_sync *s = ev_sync_of(d, x->ev);
     if (x->ev->stream)
         return d->streams[x->ev->stream].native;
-    return s && x->w->class == SYNC_STREAM ? s->wait_stream : -1;
+    if (x->w->class != SYNC_STREAM && x->w->class != SYNC_EVENT)
+        return -1;
+    return s && s->wait_stream >= 0 ? s->wait_stream : syncrows_stream(x->said, x->ev->correlation);
 }
 
-static void wait_deps(struct replay_build *b, uint32_t task, const uint8_t *copied)
+static void wait_deps(struct replay_build *b, uint32_t task, const struct syncrows *said, const uint8_t *copied)
 {
     struct replay *r = b->r;
     const struct replay_task *call = &r->tasks[task];
     const struct wait *w = &r->waits.v[replay_tie(r, task)->wait - 1];
     const struct replay_queue *q = &r->queues[call->queue];
-    struct asking x = {.task = task, .call = call, .ev = &r->t->files[q->file].d.ev[w->event], .w = w};
+    struct asking x = {.task = task, .call = call, .ev = &r->t->files[q->file].d.ev[w->event], .w = w, .said = &said[q->file]};
     if (copied[task] || (w->class == SYNC_ALLOC && w->did_block != 1))
         return;
     int64_t native = w->class == SYNC_DEVICE || w->class == SYNC_ALLOC ? -1 : stream_of(b, &x);
@@ -290,9 +293,12 @@ void replay_deps(struct replay_build *b)
     struct arena a = {0};
     index_queues(b, &a);
     const uint8_t *copied = copy_deps(b, &a);
+    struct syncrows *said = arena_array(&a, struct syncrows, r->t->nfiles + 1);
+    for (uint32_t file = 0; file < r->t->nfiles; file++)
+        syncrows_find(&r->t->files[file], &a, &said[file]);
     for (uint32_t i = 0; i < r->n; i++)
         if (replay_tie(r, i)->wait)
-            wait_deps(b, i, copied);
+            wait_deps(b, i, said, copied);
     full_queue_deps(b);
     event_deps(b);
     for (uint32_t rank = 0; rank < r->t->nranks; rank++)

@@ -158,13 +158,22 @@ static size_t stride_of(const struct replay_queue *q)
     return q->n / SAMPLES + 1;
 }
 
+/* A call that found nothing to wait for; copies and allocations do work of their own. */
+static bool is_idle_wait(const struct replay *r, uint32_t task)
+{
+    uint32_t wait = replay_tie(r, task)->wait;
+    return wait && r->waits.v[wait - 1].class != SYNC_COPY && r->waits.v[wait - 1].class != SYNC_ALLOC;
+}
+
 static void usual_waits(const struct replay *r, struct replay_queue *q, struct sample s[2])
 {
     s[0].n = s[1].n = 0;
     for (uint32_t i = q->first; i < q->first + q->n; i += (uint32_t)stride_of(q)) {
         int64_t dep = last_dep(r, i), start = replay_start(r, i), end = replay_end(r, i);
-        if (replay_tie(r, i)->deps)
-            dep > start ? take(&s[1], end - dep) : take(&s[0], end - start);
+        if (replay_tie(r, i)->deps && dep > start)
+            take(&s[1], end - dep);
+        else if (replay_tie(r, i)->deps || is_idle_wait(r, i))
+            take(&s[0], end - start);
     }
     q->usual[0] = median(&s[0]);
     q->usual[1] = median(&s[1]);
@@ -210,9 +219,27 @@ static int64_t usual_gap(const struct replay *r, const struct replay_queue *q, s
     return s->n ? median(s) : least > 0 && least < INT64_MAX ? least : 0;
 }
 
+enum { UNSEEN = -1 };
+
+/* The other streams of the device tell where a stream's own work does not: the one with most work. */
+static int64_t latency_nearby(const struct replay *r, const struct replay_queue *q, struct sample *s)
+{
+    int64_t near = 0;
+    uint32_t most = 0;
+    for (size_t k = 0; k < r->nqueues; k++) {
+        int64_t ns = r->queues[k].lane == q->lane && r->queues[k].n > most ? usual_latency(r, &r->queues[k], ANY_KIND, UNSEEN, s) : UNSEEN;
+        if (ns != UNSEEN) {
+            near = ns;
+            most = r->queues[k].n;
+        }
+    }
+    return near;
+}
+
 static void usual_stream(const struct replay *r, struct replay_queue *q, struct sample *s)
 {
-    int64_t any = usual_latency(r, q, ANY_KIND, 0, s);
+    int64_t any = usual_latency(r, q, ANY_KIND, UNSEEN, s);
+    any = any == UNSEEN ? latency_nearby(r, q, s) : any;
     for (unsigned k = 0; k < LAUNCHED_KINDS; k++)
         q->latency[k] = usual_latency(r, q, k, any, s);
     q->usual[0] = usual_gap(r, q, s);

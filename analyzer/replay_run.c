@@ -46,6 +46,31 @@ static int64_t distance(const struct running *x, uint32_t instant, int64_t from,
     return host && (x->s->gone || x->s->scaled) ? replay_host_span(x->r, x->s, queue, from, to) : to - from;
 }
 
+static int64_t first_of(struct ivlset x, int64_t t)
+{
+    return x.n && x.v[0].start < t ? x.v[0].start : t;
+}
+
+/* An instant that follows from nothing is where it was; the first call of a thread comes earlier by the host time in front
+ * of it that goes, for other threads and ranks do not wait with their beginning. */
+static int64_t begin(const struct running *x, uint32_t instant, int64_t measured)
+{
+    uint32_t queue = instant < 2 * x->r->n ? x->r->tasks[instant / 2].queue : 0;
+    const struct replay_queue *q = &x->r->queues[queue];
+    if (instant != 2 * q->first || q->lane != REPLAY_NONE || (!x->s->gone && !x->s->scaled))
+        return measured;
+    int64_t from = measured - q->offset;
+    from = x->s->gone ? first_of(x->s->gone[queue], from) : from;
+    from = x->s->scaled ? first_of(x->s->scaled[queue], from) : from;
+    return from + q->offset + replay_host_span(x->r, x->s, queue, from + q->offset, measured);
+}
+
+/* A call that waited for work which is gone does not fall asleep, unless what was before that work still runs. */
+static bool found_nothing(const struct running *x, uint32_t instant, uint32_t cause)
+{
+    return (instant & 1) && cause / 2 != instant / 2 && change_of(x, cause / 2) == DROP && x->at[cause] <= x->at[instant - 1];
+}
+
 /* Start of a call or of work, end of a call. */
 static int64_t follow(const struct running *x, uint32_t instant, bool immediate)
 {
@@ -55,16 +80,17 @@ static int64_t follow(const struct running *x, uint32_t instant, bool immediate)
         int64_t m = replay_measured(x->r, e.instant), explained = m + e.usual;
         if (x->at[e.instant] == unknown)
             continue;
+        bool at_once = immediate || found_nothing(x, instant, e.instant);
         if (explained > best) {
             best = explained;
-            binding = x->at[e.instant] + (immediate ? 0 : distance(x, instant, m, measured));
+            binding = x->at[e.instant] + (at_once ? 0 : distance(x, instant, m, measured));
         }
         int64_t least = e.usual < measured - m ? e.usual : measured - m;
-        int64_t t = x->at[e.instant] + (immediate ? 0 : least);
+        int64_t t = x->at[e.instant] + (at_once ? 0 : least);
         now = t > now ? t : now;
     }
     if (best == unknown)
-        return measured;
+        return begin(x, instant, measured);
     return binding > now ? binding : now;
 }
 

@@ -1,5 +1,6 @@
 /* table_critical.c - the chain of causes that the step's length is made of, by what it spends its time in. */
 #include "analyzer/critical.h"
+#include "analyzer/kernelrows.h"
 #include "schemas/tracefile.h"
 
 enum { RANK, KIND, NAME, SITE, COUNT, TOTAL, SHARE };
@@ -9,6 +10,8 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     (void)args;
     struct replay r;
     struct path p;
+    if (!kernels_known(t, e))
+        return false;
     replay_build(t, SITE_FUNCTION, &r);
     critical_path(&r, &p);
     bool any = p.window_ns > 0;

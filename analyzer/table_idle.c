@@ -1,6 +1,7 @@
 /* table_idle.c - the idle time of each device by its cause and call site; the causes add up to span less busy exactly. */
 #include "analyzer/groups.h"
 #include "analyzer/idle.h"
+#include "analyzer/kernelrows.h"
 #include "schemas/tracefile.h"
 
 #include <stdlib.h>
@@ -59,6 +60,8 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
 {
     (void)args;
     size_t rows = 0;
+    if (!kernels_known(t, e))
+        return false;
     for (size_t i = 0; i < t->nlanes; i++)
         rows += t->lanes[i].n;
     if (!rows)

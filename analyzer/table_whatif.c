@@ -1,4 +1,5 @@
 /* table_whatif.c - what the step would be without a range, a wait, a kernel or a collective: measured against replayed. */
+#include "analyzer/kernelrows.h"
 #include "analyzer/whatif.h"
 #include "schemas/tracefile.h"
 
@@ -86,6 +87,8 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     struct replay r;
     struct arena a = {0};
     struct touched n;
+    if (!kernels_known(t, e))
+        return false;
     if (!t->nlanes)
         return fail(e, ERR_UNDECIDED, "%s: no device rows to replay", t->files[0].name);
     replay_build(t, SITE_FUNCTION, &r);

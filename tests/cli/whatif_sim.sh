@@ -1,3 +1,4 @@
+# verdict: exit status
 # What the replay says of a run without something, against a modelled run that truly lacks it: within 2 %.
 # From naive recordings the routes are taken out (range thd_route); the runs with the interval route, packed alike (--pack
 # blocks), are the truth. They still derive two routes a micro-batch: without those, both replays agree to the ns.
@@ -14,18 +15,20 @@ file == 1 { pred[$1 "," $3] = $5; next }
 END {
     printf "  worst rank: busy %+.2f points, comm %+.2f %%, compute %+.2f %%\n", worst["busy_pct"], worst["comm_sum_ns"], worst["compute_sum_ns"]
     if (limit) print worst["step_ns"] ^ 2 <= limit ^ 2 ? "  step within " limit " %" : "  NOT within " limit " %"
+    exit limit && worst["step_ns"] ^ 2 > limit ^ 2
 }'
+bad=0
 run() { cpscope record --force -o "$1" -- cpbench run --device sim "${@:2}" > /dev/null 2> err || cat err; }
 compare() { # LIMIT BEFORE AFTER WHATIF-OPTIONS
     cpscope whatif "$2" "${@:4}" --format csv > predicted.csv && cpscope whatif "$3" --format csv > truth.csv &&
-        awk -F, -v limit="$1" "$judge" predicted.csv truth.csv
+        awk -F, -v limit="$1" "$judge" predicted.csv truth.csv || bad=1
 }
 routes() { # OPTIONS
     run naive.db --mode gdn.chunkwise "$@" --route naive --boundaries cached
     run blocks.db --mode gdn.chunkwise "$@" --route interval --pack blocks
     compare 2 naive.db blocks.db --drop-range thd_route
     for f in naive blocks; do cpscope whatif $f.db --drop-range thd_route --format csv | cut -d, -f1-3,5 > $f.csv; done
-    cmp naive.csv blocks.csv && echo "  the same, to the ns, when the interval route's own work is taken out, too"
+    if cmp naive.csv blocks.csv; then echo "  the same, to the ns, when the interval route's own work is taken out, too"; else bad=1; fi
 }
 width="--dtype bf16 --hidden 4096 --kheads 16 --vheads 32 --dk 128 --dv 128 --tokens 16384"
 echo "tiny"
@@ -55,4 +58,8 @@ compare 2 interval.db fast.db --scale 'gdn_(scan|summary)=0.5'
 echo "collectives that move at once and still wait for each other: a machine with such links"
 machine near 's/^nvlink_gbps.*/nvlink_gbps = 1000000/; s/^\(nvlink_[a-z]*_ns\).*/\1 = 0/'
 compare 2 interval.db near.db --scale '^(cp|grad)_(all|reduce|send)=0'
-for words in "--route naive --pack joined" "--pack both"; do cpbench run --mode gdn.chunkwise --device sim $words; echo "status $?"; done
+for words in "--route naive --pack joined" "--pack both"; do
+    cpbench run --mode gdn.chunkwise --device sim $words
+    [ $? = 2 ] || bad=1
+done
+exit $bad

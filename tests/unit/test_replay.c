@@ -2,20 +2,7 @@
 #include "analyzer/recover.h"
 #include "analyzer/replay_net.h"
 #include "analyzer/whatif.h"
-#include "trace_maker.h"
-
-/* A metric of a lane under options. */
-static int64_t predicted(const struct trace *t, const struct whatif_args *o, uint32_t lane, const char *metric)
-{
-    struct table s;
-    int64_t found = INT64_MIN;
-    make_table(t, "whatif", o, &s);
-    for (size_t i = 0, seen = 0; i < s.nrows && found == INT64_MIN; i++)
-        if (strcmp(text_of(&s, i, "metric"), metric) == 0 && seen++ == lane)
-            found = (int64_t)table_at(&s, i)[table_column(&s, "predicted")].r;
-    table_free(&s);
-    return found;
-}
+#include "replay_maker.h"
 
 /*  host    |L|..|== sync ==|....|L|..|== sync ==|........|      step 0 .. 300
  *          0 2  10       110  150 152 160     260       300
@@ -71,6 +58,58 @@ TEST(steps_before_the_window_are_replayed_too)
     assert_int_equal(predicted(&t, &(struct whatif_args){.drop_range = "first|think"}, 0, "step_ns"), 250);
     assert_int_equal(predicted(&t, &(struct whatif_args){.drop_syncs = "first"}, 0, "step_ns"), 250);
     trace_close(&t);
+}
+
+/* c comes as its launch allows, 3 behind the end of b: that is no gap of the device's. Without the first sync the launches
+ * are early, and b and c follow a without one.
+ *  host    |L|.. sync ..|.|L|...|L|..... sync
+ *  stream    |# a #|## a ##|   |# b #|  |# c #| */
+static void make_launch_bound(struct maker *m)
+{
+    make_host(m, EV_RANGE, "step#0", 1, 0, 300);
+    make_call(m, "cudaLaunchKernel", 1, 0, 2, 1);
+    make_work(m, EV_KERNEL, "a", 0, 7, 10, 60, 1);
+    make_call(m, "cudaLaunchKernel", 1, 2, 4, 9);
+    make_work(m, EV_KERNEL, "a", 0, 7, 60, 100, 9); /* launched early: the gap is 0 */
+    make_host(m, EV_RANGE, "first", 1, 4, 111);
+    make_call(m, "cudaStreamSynchronize", 1, 5, 110, 2);
+    for (int64_t k = 0; k < 2; k++) {
+        make_call(m, "cudaLaunchKernel", 1, 120 + 33 * k, 122 + 33 * k, 3 + k);
+        make_work(m, EV_KERNEL, k ? "c" : "b", 0, 7, 130 + 33 * k, 160 + 33 * k, 3 + k);
+    }
+    make_call(m, "cudaStreamSynchronize", 1, 160, 203, 5);
+}
+
+TEST(a_gap_is_the_launch_s_where_the_launch_was_late)
+{
+    /* a to 100, b to 130, c to 160, awake at 170 and on for 97 */
+    assert_step(make_launch_bound, (struct whatif_args){.drop_syncs = "first"}, 267);
+}
+
+/* The wait is for stream 7 and says so in the device's row of it; stream 13 runs on.
+ *  host       |L a|L b|== sync 7 ==|
+ *  stream 7      |## a ##|
+ *  stream 13       |######## b ########|                 and the step ends without b */
+static void make_sync_of_one(struct maker *m)
+{
+    make_host(m, EV_RANGE, "step#0", 1, 0, 200);
+    for (int64_t k = 0; k < 2; k++) {
+        make_call(m, "cudaLaunchKernel", 1, 2 * k, 2 * k + 2, 1 + k);
+        make_work(m, EV_KERNEL, k ? "b" : "a", 0, k ? 13 : 7, 5 + 2 * k, k ? 106 : 105, 1 + k);
+    }
+    make_call(m, "cudaStreamSynchronize", 1, 10, 110, 3);
+    struct event ev = event_none(EV_SYNC, 10, 110);
+    ev.name = intern_id(&m->d.strings, "Stream Sync");
+    ev.rank = 0, ev.device = 0, ev.correlation = 3;
+    ev.detail = tracedata_sync_row(&m->d, (struct ev_sync){.class = SYNC_STREAM, .did_block = -1, .wait_stream = 7, .wait_event = -1});
+    make_event(m, ev);
+}
+
+TEST(a_wait_is_for_the_stream_that_its_row_names)
+{
+    assert_step(make_sync_of_one, (struct whatif_args){.scale = "^b$=2"}, 200);
+    assert_step(make_sync_of_one, (struct whatif_args){.scale = "^a$=2"}, 300);
+    assert_step(make_sync_of_one, (struct whatif_args){.drop_kernels = "^a$"}, 100); /* the call finds nothing and sleeps not */
 }
 
 TEST(kernels_less_and_longer)
@@ -130,128 +169,6 @@ TEST(streams_wait_for_events)
     assert_step(make_two_streams, (struct whatif_args){.scale = "^b$=2"}, 270);
     /* a ends at 25: b at 25 + 2 to 77, the sync at 80, the step 60 later */
     assert_step(make_two_streams, (struct whatif_args){.scale = "^a$=0.2"}, 140);
-}
-
-/*  rank 0   |# k #|------- all_gather: waits -------|t|
- *  rank 1   |########## k ##########|- all_gather -|t|      120 later by its clock's account; transfer 30 */
-static void make_ranks(struct maker *m)
-{
-    for (m->rank = 0; m->rank < 2; m->rank++) {
-        int64_t arrives = m->rank ? 200 : 100;
-        m->pid = 100 + m->rank;
-        make_host(m, EV_RANGE, "step#0", 1 + m->rank, 0, 300);
-        make_call(m, "cudaLaunchKernel", 1 + m->rank, 0, 2, 1);
-        make_work(m, EV_KERNEL, m->rank ? "slow" : "fast", m->rank, 7, 0, arrives, 1);
-        make_call(m, "cudaLaunchKernel", 1 + m->rank, 10, 12, 2);
-        make_comm(m, "cp", "all_gather", m->rank, arrives, 230, 1, 2, 8);
-        m->d.ev[m->d.n - 1].correlation = 2;
-        make_call(m, "cudaDeviceSynchronize", 1 + m->rank, 20, 240, 3);
-    }
-}
-
-TEST(collectives_move_when_the_last_rank_has_come)
-{
-    struct maker m = maker("ranks");
-    struct trace t;
-    make_ranks(&m);
-    make_open(&m, NULL, &t);
-    for (uint32_t lane = 0; lane < 2; lane++) {
-        assert_int_equal(predicted(&t, &(struct whatif_args){0}, lane, "step_ns"), 300);
-        assert_int_equal(predicted(&t, &(struct whatif_args){.scale = "slow=0.75"}, lane, "step_ns"), 250); /* comes at 150 */
-        assert_int_equal(predicted(&t, &(struct whatif_args){.scale = "slow=0.1"}, lane, "step_ns"), 200);  /* now rank 0 is last, at 100 */
-        assert_int_equal(predicted(&t, &(struct whatif_args){.scale = "all_gather=2"}, lane, "step_ns"), 330);
-    }
-    assert_int_equal(predicted(&t, &(struct whatif_args){.drop_comm = "^cp$"}, 0, "step_ns"), 170);
-    assert_int_equal(predicted(&t, &(struct whatif_args){.drop_comm = "^cp$"}, 1, "step_ns"), 270);
-    assert_int_equal(predicted(&t, &(struct whatif_args){.scale = "slow=0.75"}, 0, "comm_sum_ns"), 80); /* 100 to 180 */
-    trace_close(&t);
-}
-
-/* The same, one file a rank; the second one's clock is an hour ahead. */
-TEST(clocks_are_told_by_the_ends_of_collectives)
-{
-    const int64_t ahead = INT64_C(3600000000000);
-    struct maker one[2] = {maker("clock0"), maker("clock1")};
-    struct trace t;
-    struct err e = {0};
-    const struct trace_opts o = TRACE_OPTS_NONE;
-    const char *paths[] = {one[0].path, one[1].path};
-    for (int k = 0; k < 2; k++) {
-        int64_t arrives = k ? 200 : 100, at = k ? ahead : 0;
-        one[k].rank = k;
-        make_host(&one[k], EV_RANGE, "step#0", 1, at, at + 300);
-        make_call(&one[k], "cudaLaunchKernel", 1, at, at + 2, 1);
-        make_work(&one[k], EV_KERNEL, k ? "slow" : "fast", 0, 7, at, at + arrives, 1);
-        make_call(&one[k], "cudaLaunchKernel", 1, at + 10, at + 12, 2);
-        make_comm(&one[k], "cp", "all_gather", 0, at + arrives, at + 230, 1, 2, 8);
-        one[k].d.ev[one[k].d.n - 1].correlation = 2;
-        make_call(&one[k], "cudaDeviceSynchronize", 1, at + 20, at + 240, 3);
-        make_file(&one[k]);
-    }
-    assert_ok(trace_open(paths, 2, &o, &t, &e), &e);
-    unlink(paths[0]);
-    unlink(paths[1]);
-    for (uint32_t lane = 0; lane < 2; lane++) {
-        assert_int_equal(predicted(&t, &(struct whatif_args){0}, lane, "step_ns"), 300);
-        assert_int_equal(predicted(&t, &(struct whatif_args){.scale = "slow=0.75"}, lane, "step_ns"), 250);
-    }
-    trace_close(&t);
-}
-
-/* Twenty collectives of three hosts. The clocks of the second and third gain 500 and lose 250 ns a ms and began elsewhere; the
- * third host has two files of one boot. In each call rank 3 is the last, by 10 ns, to arrive: drift would hide it. */
-enum { HOSTS_CALLS = 20, HOSTS_EVERY = 100000 };
-
-static int64_t host_clock(int host, int64_t t)
-{
-    static const int64_t ahead[] = {1000, 77000000, 5000}, gains[] = {0, 2000, -4000};
-    return t + ahead[host] + (gains[host] ? t / gains[host] : 0);
-}
-
-static void make_host_rank(struct maker *m, int rank)
-{
-    int host = rank < 2 ? rank : 2;
-    int64_t zero = host_clock(host, 40000 * rank); /* each file begins at its own zero */
-    m->rank = rank;
-    m->d.t0 = zero;
-    tracedata_meta(&m->d, "boot_id", host == 0 ? "first" : host == 1 ? "second" : "third");
-    for (int i = 0; i < 3; i++)
-        make_reading(m, host_clock(host, 1500000 * i), INT64_C(1700000000000000000) + 1500000 * i + 3 * host);
-    for (int i = 1; i <= HOSTS_CALLS; i++) {
-        int64_t t = HOSTS_EVERY * (int64_t)i + 100000, arrives = t + 1000 + (rank == 3 ? 10 : 0);
-        make_comm(m, "cp", "all_gather", 0, host_clock(host, arrives) - zero, host_clock(host, t + 2000) - zero, i, 4, 8);
-    }
-}
-
-TEST(hosts_are_put_on_one_clock_drift_and_all)
-{
-    struct maker m[4] = {maker("host0"), maker("host1"), maker("host2"), maker("host3")};
-    const char *paths[] = {m[0].path, m[1].path, m[2].path, m[3].path};
-    const struct trace_opts o = TRACE_OPTS_NONE;
-    struct trace t;
-    struct err e = {0};
-    struct replay r;
-    struct arena a = {0};
-    for (int k = 0; k < 4; k++) {
-        make_host_rank(&m[k], k);
-        make_file(&m[k]);
-    }
-    assert_ok(trace_open(paths, 4, &o, &t, &e), &e);
-    replay_build(&t, SITE_FUNCTION, &r);
-    assert_int_equal(r.ngroups, HOSTS_CALLS);
-    for (int i = 0; i < HOSTS_CALLS; i++) {
-        int64_t off = r.groups[i].join - (HOSTS_EVERY * (int64_t)(i + 1) + 100000 + 1010);
-        if (off < -2 || off > 2) /* whole ns, twice rounded */
-            fail_msg("call %d: the last arrives %lld ns off", i, (long long)off);
-    }
-    struct replayed p = replay_run(&r, NULL, &a);
-    for (uint32_t i = 0; i < r.norder; i++)
-        assert_int_equal(p.at[i], replay_measured(&r, i));
-    replay_free(&r);
-    arena_free(&a);
-    trace_close(&t);
-    for (int k = 0; k < 4; k++)
-        unlink(paths[k]);
 }
 
 /* ---- any trace ---- */
@@ -411,8 +328,8 @@ TEST(path_of_two_syncs)
     trace_close(&t);
 }
 
-UNIT_MAIN(UNIT(a_sync_less), UNIT(steps_before_the_window_are_replayed_too), UNIT(kernels_less_and_longer), UNIT(ranges_go_with_all_that_is_in_them),
-          UNIT(what_matches_nothing_is_said), UNIT(streams_wait_for_events), UNIT(collectives_move_when_the_last_rank_has_come),
-          UNIT(clocks_are_told_by_the_ends_of_collectives), UNIT(hosts_are_put_on_one_clock_drift_and_all),
+UNIT_MAIN(UNIT(a_sync_less), UNIT(steps_before_the_window_are_replayed_too), UNIT(kernels_less_and_longer),
+          UNIT(a_gap_is_the_launch_s_where_the_launch_was_late), UNIT(a_wait_is_for_the_stream_that_its_row_names),
+          UNIT(ranges_go_with_all_that_is_in_them), UNIT(what_matches_nothing_is_said), UNIT(streams_wait_for_events),
           UNIT(nothing_changed_gives_the_measured_times), UNIT(a_shrunk_graph_answers_as_the_whole_one),
           UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))
