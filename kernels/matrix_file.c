@@ -220,23 +220,24 @@ static bool check_run(const struct matrix *m, const struct matrix_run *r, struct
     return r->command || r->args || m->defaults || fail(e, ERR_USAGE, "%s:%d: run %s: wants args or a command", m->from, r->line, r->name);
 }
 
-static bool check(const struct matrix *m, struct err *e)
+static bool check_head(const struct matrix *m, struct err *e)
 {
     struct machine machine;
     if (!m->title || !m->nruns || !m->ntables)
         return fail(e, ERR_USAGE, "%s: an experiment has a title, tables and runs", m->from);
-    if ((m->machine && !machine_load(&machine, m->machine, e)) || !check_words(m, m->cells, known_measure, "cells", m->cells_line, e))
-        return false;
-    for (size_t i = 0; i < m->ntables; i++)
-        if (!check_table(m, &m->tables[i], e))
-            return false;
-    for (size_t i = 0; i < m->nruns; i++)
-        if (!check_run(m, &m->runs[i], e))
-            return false;
-    for (size_t i = 0; i < m->ntables; i++)
-        if (!check_shown(m, &m->tables[i], e))
-            return false;
-    return true;
+    return (!m->machine || machine_load(&machine, m->machine, e)) && check_words(m, m->cells, known_measure, "cells", m->cells_line, e);
+}
+
+static bool check(const struct matrix *m, struct err *e)
+{
+    bool ok = check_head(m, e);
+    for (size_t i = 0; ok && i < m->ntables; i++)
+        ok = check_table(m, &m->tables[i], e);
+    for (size_t i = 0; ok && i < m->nruns; i++)
+        ok = check_run(m, &m->runs[i], e);
+    for (size_t i = 0; ok && i < m->ntables; i++)
+        ok = check_shown(m, &m->tables[i], e);
+    return ok;
 }
 
 extern const struct keyvalue_text matrix_files[]; /* those of kernels/matrices */
