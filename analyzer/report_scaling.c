@@ -1,4 +1,5 @@
-/* report_scaling.c - several recordings, each a run of its own: the time of a step against ranks or tokens.
+/* report_scaling.c - several recordings, each a run of its own: the time of a step, and what of it is exposed communication and
+ * waiting for the host's next work after a sync, against ranks or tokens.
  *
  * Runs of other backends are no points of one curve: their clocks mean other things.
  */
@@ -39,20 +40,17 @@ static void times_of(const struct table *t, struct run *run, struct arena *a)
     run->steps = t->nrows;
 }
 
-/* Mean over steps and devices; not known where a device's is not. */
-static int64_t exposed_of(struct report *r)
+/* Mean over steps and devices, or ranks; not known where one's is not. */
+static int64_t mean(struct cell sum, struct cell steps)
 {
-    struct totals sum = report_totals(&r->after);
-    if (!sum.exposed_ns.kind || !sum.device_steps.kind || sum.device_steps.i <= 0)
-        return -1;
-    return sum.exposed_ns.i / sum.device_steps.i;
+    return sum.kind && steps.kind && steps.i > 0 ? sum.i / steps.i : -1;
 }
 
 static bool measure_run(const char *path, const struct trace_opts *to, struct run *run, struct arena *a, struct err *e)
 {
     struct report r = {0};
     const struct opt_list one = {&path, 1};
-    bool ok = report_open(&r, &one, NULL, to, e) && report_tabulate(&r, 1 << RT_STEPS | 1 << RT_SUMMARY, e);
+    bool ok = report_open(&r, &one, NULL, to, e) && report_tabulate(&r, 1 << RT_STEPS | 1 << RT_SUMMARY | 1 << RT_WAITS, e);
     if (ok && r.after.missing[RT_STEPS])
         ok = fail(e, ERR_UNDECIDED, "%s", r.after.missing[RT_STEPS]);
     if (ok) {
@@ -61,7 +59,9 @@ static bool measure_run(const char *path, const struct trace_opts *to, struct ru
         run->ranks = (int64_t)s->t.nranks;
         int64_t steps = s->units.n[UNIT_STEPS] / (run->ranks ? run->ranks : 1);
         run->tokens = s->units.tokens > 0 && steps > 0 ? s->units.tokens / steps : 0;
-        run->p.exposed_ns = exposed_of(&r);
+        struct totals sum = report_totals(s);
+        run->p.exposed_ns = mean(sum.exposed_ns, sum.device_steps);
+        run->p.sync_ns = mean(sum.bubble_ns, sum.steps);
         run->backend = arena_strdup(a, s->t.files[0].backend ? s->t.files[0].backend : "unknown");
     }
     report_close(&r);

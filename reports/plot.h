@@ -106,12 +106,13 @@ struct plot_curves {
 
 bool plot_curves(const struct plot_curves *c, const char *sample, enum plot_format f, struct arena *a, struct plot *out, struct err *e);
 
-/* One recording: x ranks or tokens; times of a step, over all steps of all ranks; exposed_ns -1: not known. */
+/* One recording: x ranks or tokens; times of a step, over all steps of all ranks; exposed communication and the device's idle
+ * time after host syncs, of a step of a device; -1: not known. */
 struct plot_scale_point {
-    int64_t x, median_ns, low_ns, high_ns, exposed_ns;
+    int64_t x, median_ns, low_ns, high_ns, exposed_ns, sync_ns;
 };
 
-/* Points by x, ascending. */
+/* Points by x, ascending. Axes are logarithmic where the values spread far. */
 bool plot_scaling(const struct plot_scale_point *v, size_t n, const char *axis, const char *sample, enum plot_format f, struct arena *a,
                   struct plot *out, struct err *e);
 

@@ -1,18 +1,49 @@
-/* plot_scaling.c - step time and exposed communication against the size of the job. */
+/* plot_scaling.c - step time, exposed communication and the cost of syncs against the size of the job. */
 #include "reports/human.h"
 #include "reports/plot.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { SAMPLE = 110 };
+enum { SAMPLE = 110, SPREAD = 20 }; /* SPREAD: from that factor on, the axis of times is logarithmic */
+
+/* A number and its label; -1: not known, without one. */
+static void known(int64_t ns, double unit, FILE *in)
+{
+    char text[HUMAN_SIZE];
+    fprintf(in, " %.6f \"%s\"", ns < 0 ? -1 : (double)ns / unit, ns < 0 ? "" : human_brief(ns, text));
+}
 
 static void point(const struct plot_scale_point *p, double unit, FILE *in)
 {
-    char step[HUMAN_SIZE], exposed[HUMAN_SIZE];
-    fprintf(in, "%" PRId64 " %.6f %.6f %.6f %.6f \"%s\" \"%s\"\n", p->x, (double)p->median_ns / unit, (double)p->low_ns / unit,
-            (double)p->high_ns / unit, p->exposed_ns < 0 ? -1 : (double)p->exposed_ns / unit, human_brief(p->median_ns, step),
-            p->exposed_ns < 0 ? "" : human_brief(p->exposed_ns, exposed));
+    fprintf(in, "%" PRId64 " %.6f %.6f", p->x, (double)p->low_ns / unit, (double)p->high_ns / unit);
+    known(p->median_ns, unit, in);
+    known(p->exposed_ns, unit, in);
+    known(p->sync_ns, unit, in);
+    fputc('\n', in);
+}
+
+static void widen(int64_t ns, int64_t *least, int64_t *most)
+{
+    *most = ns > *most ? ns : *most;
+    *least = ns > 0 && ns < *least ? ns : *least;
+}
+
+/* The axis of times: from the least that is not 0, where it is logarithmic, to the most. */
+static double scale_times(const struct plot_scale_point *v, size_t n, FILE *in)
+{
+    int64_t least = INT64_MAX, most = 1;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t times[] = {v[i].low_ns, v[i].high_ns, v[i].exposed_ns, v[i].sync_ns};
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++)
+            widen(times[k], &least, &most);
+    }
+    struct human h = human_time(most);
+    double unit = 1000.0 * (double)h.thousandth;
+    bool logarithmic = least <= most / SPREAD;
+    fprintf(in, "logy = %d\nleast = %.6f\nmost = %.6f\nunit = '%s'\n", logarithmic, logarithmic ? (double)least / unit : 0, (double)most / unit,
+            h.symbol);
+    return unit;
 }
 
 /* Each size once: its number stands on the axis. */
@@ -30,21 +61,16 @@ static void tics(const struct plot_scale_point *v, size_t n, FILE *in)
 bool plot_scaling(const struct plot_scale_point *v, size_t n, const char *axis, const char *sample, enum plot_format f, struct arena *a,
                   struct plot *out, struct err *e)
 {
-    int64_t most = 1;
     if (!n)
         return fail(e, ERR_UNDECIDED, "scaling: no recording has steps");
-    for (size_t i = 0; i < n; i++)
-        most = v[i].high_ns > most ? v[i].high_ns : v[i].exposed_ns > most ? v[i].exposed_ns : most;
     double first = (double)v[0].x, last = (double)v[n - 1].x, wide = last > first ? (last - first) / 60 : 0.1;
     bool logarithmic = first > 0 && last >= 4 * first;
-    struct human h = human_time(most);
-    double unit = 1000.0 * (double)h.thousandth;
     char *text = NULL;
     size_t size = 0;
     FILE *in = open_memstream(&text, &size);
-    fprintf(in, "logarithmic = %d\nlow = %.6f\nhigh = %.6f\nwide = %.6f\nmost = %.6f\nunit = '%s'\naxis = ", logarithmic,
-            logarithmic ? first / 1.25 : first - 6 * wide, logarithmic ? last * 1.25 : last + 6 * wide, logarithmic ? 1.04 : wide,
-            (double)most / unit, h.symbol);
+    double unit = scale_times(v, n, in);
+    fprintf(in, "logx = %d\nlow = %.6f\nhigh = %.6f\nwide = %.6f\naxis = ", logarithmic, logarithmic ? first / 1.25 : first - 6 * wide,
+            logarithmic ? last * 1.25 : last + 6 * wide, logarithmic ? 1.04 : wide);
     plot_label(axis, SAMPLE, in);
     fputs("\nsample = ", in);
     plot_label(sample, SAMPLE, in);
@@ -54,7 +80,7 @@ bool plot_scaling(const struct plot_scale_point *v, size_t n, const char *axis, 
     fputs("EOD\n", in);
     tics(v, n, in);
     fclose(in);
-    bool ok = plot_run("plot_scaling.gp", text, size, 1120, 360, f, a, out, e);
+    bool ok = plot_run("plot_scaling.gp", text, size, 1120, 420, f, a, out, e);
     free(text);
     return ok;
 }

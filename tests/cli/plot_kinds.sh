@@ -34,8 +34,18 @@ draw curves curves a.csv a.csv --column loss
 draw curves evil evil.csv
 echo "--- scaling"
 draw scaling scaling four two quick
+draw scaling synced four synced # device idle after syncs: 15 us after four of five steps
 cpscope plot scaling four two quick -o p.png && head -c 4 p.png | tail -c 3; echo
-rm -f ./*.svg ./*.png
+echo "--- scaling on a modelled machine, against tokens where the ranks are the same"
+modelled() { # TOKENS
+    cpscope record -q -o "$1.sqlite" -- cpbench run --device sim --mode gdn.chunkwise --boundaries per-layer --cp 2 --tokens "$1" --seqs equal:1 > run.csv
+}
+modelled 1024 && modelled 4096
+cpscope plot scaling 4096.sqlite 1024.sqlite -o tokens.svg; echo "status $?"
+look tokens.svg | sed 's/[0-9.]* [mu]s/T/g' # times are the machine's
+cpscope plot scaling 4096.sqlite 1024.sqlite --against tokens -o again.svg && cmp tokens.svg again.svg
+cpscope plot scaling 4096.sqlite 1024.sqlite --against ranks -o ranks.svg && look ranks.svg | grep -o "ranks; n.*not measured)"
+rm -f ./*.svg ./*.png ./*.sqlite run.csv
 echo "--- on the page"
 cpscope report quick --baseline two -o page.html; echo "status $?"
 python3 "$ROOT/tests/browser/read_page.py" page.html "Step by step: after"
