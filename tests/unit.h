@@ -72,7 +72,7 @@ static inline int unit_prop(const char *test)
 /* How many of n cases are run. */
 static inline int unit_cases(int n)
 {
-    enum { FEW = 16 };
+    enum { FEW = 8 };
     const char *s = getenv("CASES");
     int k = s ? atoi(s) : 1, some = k > 1 ? (n + k - 1) / k : n;
     return some < FEW ? (n < FEW ? n : FEW) : some;
