@@ -1,7 +1,7 @@
 # -o onto a device or a pipe writes there and leaves it what it is; onto the trace that is read, or onto a folder, it is refused.
 f=$DATA/analyzer/two_devices.json
 try() {
-    timeout 60 cpscope "$@" > out 2> err
+    timeout 600 cpscope "$@" > out 2> err
     echo "status $? stdout $(wc -c < out) $(sed "s|$DATA/analyzer/||g" err)"
     rm -f out err
 }

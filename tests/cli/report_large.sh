@@ -14,4 +14,4 @@ DRIVER=$(command -v chromedriver) || { echo "written, not opened: no chromedrive
 export BROWSER DRIVER
 for python in python3 /usr/bin/python3; do "$python" -c 'import selenium' 2> python.log && break; python=; done
 [ "$python" ] || { echo "written, not opened: no selenium for python3 here"; exit 77; }
-timeout 250 "$python" "$ROOT/tests/browser/browse.py" speed page.html 2> speed.log || cat speed.log
+timeout 800 "$python" "$ROOT/tests/browser/browse.py" speed page.html 2> speed.log || cat speed.log

@@ -1,7 +1,7 @@
 # What every command has in common at its edges: pipes given as traces, -q, -o onto an input, help onto a full disk.
 f=$DATA/analyzer/two_devices.json
 try() {
-    timeout 60 cpscope "$@" > out 2> err
+    timeout 600 cpscope "$@" > out 2> err
     echo "status $? stdout $(wc -c < out) $(sed "s|$DATA/analyzer/||g" err)"
     rm -f out err
 }
