@@ -125,13 +125,35 @@ static void sync(struct nsys_out *n, const struct event *ev)
                             : SYNC_NONE);
 }
 
+static int64_t wait_key(uint32_t process, const struct event *ev)
+{
+    return (int64_t)process << 32 ^ ev->correlation;
+}
+
+/* Waits that CUPTI has recorded, so that their calls do not stand there a second time; those of no stream belong to any process. */
+static void find_waits(struct nsys_out *n)
+{
+    n->waits = (struct idmap){0};
+    for (size_t i = 0; i < n->f->n; i++) {
+        const struct event *ev = &n->d->ev[n->f->rows[i]];
+        if (ev->kind == EV_SYNC && ev->correlation >= 0)
+            idmap_set(&n->waits, wait_key(ev->stream ? export_process(n->d, ev) : 0, ev), 1);
+    }
+}
+
+static bool has_wait(const struct nsys_out *n, const struct event *ev)
+{
+    return ev->correlation >= 0 && (idmap_get(&n->waits, wait_key(export_process(n->d, ev), ev)) || idmap_get(&n->waits, wait_key(0, ev)));
+}
+
 static void call(struct nsys_out *n, const struct event *ev)
 {
     const struct ev_sync *s = ev_sync_of(n->d, ev);
     PUT(n, OUT_RUNTIME, 1, TIMES(n, ev), NSYS_NULL, global_tid(n, ev), or_null(ev->correlation, -1), nsys_out_string(n, ev->name), NSYS_NULL,
         chain_of(n, ev), rank_of(n, ev), s ? s->class : NSYS_NULL, s ? or_null(s->did_block, -1) : NSYS_NULL,
         s ? or_null(s->wait_stream, -1) : NSYS_NULL, s ? or_null(s->wait_event, -1) : NSYS_NULL);
-    if (s && s->class >= SYNC_STREAM && s->class <= SYNC_DEVICE)
+    bool waits = s && s->class >= SYNC_STREAM && s->class <= SYNC_DEVICE;
+    if (waits && !has_wait(n, ev))
         sync(n, ev);
 }
 
@@ -224,6 +246,7 @@ static bool put_file(struct nsys_out *n)
     n->string = arena_array(&a, uint32_t, n->d->strings.n + 1);
     n->chain = arena_array(&a, uint32_t, n->d->nsites);
     number_threads(n, &a);
+    find_waits(n);
     for (size_t i = 0; i < n->f->n && n->e->kind == ERR_NONE; i++) {
         const struct event *ev = &n->d->ev[n->f->rows[i]];
         put[ev->kind](n, ev);
@@ -231,6 +254,7 @@ static bool put_file(struct nsys_out *n)
             arena_free(&n->scratch);
     }
     put_names(n);
+    idmap_free(&n->waits);
     arena_free(&a);
     return n->e->kind == ERR_NONE;
 }

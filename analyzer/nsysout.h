@@ -49,6 +49,7 @@ struct nsys_out {
     int64_t *tid;          /* by thread id of the file: in 24 bits */
     uint32_t nchains;
     struct idmap domains, devices; /* seen already: of NVTX; (process, device) */
+    struct idmap waits;            /* calls of the file whose wait has a row of its own: (process, correlation) */
     struct arena scratch;
 };
 

@@ -72,14 +72,17 @@ CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS
     FROM event e LEFT JOIN thread t ON t.id = e.thread
     WHERE e.kind = 5;
 
--- syncType as in the Nsight enumeration: 1 event, 2 stream wait event, 3 stream, 4 context
+-- syncType as in the Nsight enumeration: 1 event, 2 stream wait event, 3 stream, 4 context. A wait once: CUPTI's row where there is
+-- one, else that of its call.
 CREATE VIEW CUPTI_ACTIVITY_KIND_SYNCHRONIZATION AS
     SELECT e.start, e."end", e.device AS deviceId, NULL AS contextId, coalesce(s.native, y.wait_stream) AS streamId,
         e.correlation AS correlationId, (t.pid & 0xFFFFFF) << 24 AS globalPid,
         CASE y.class WHEN 1 THEN 3 WHEN 2 THEN 1 WHEN 3 THEN 4 ELSE 2 END AS syncType, y.wait_event AS eventId
     FROM event e LEFT JOIN sync y ON y.event = e.id LEFT JOIN stream s ON s.id = e.stream
         LEFT JOIN thread t ON t.id = e.thread
-    WHERE e.kind = 4 OR (e.kind = 5 AND y.class IN (1, 2, 3));
+    WHERE e.kind = 4 OR (e.kind = 5 AND y.class IN (1, 2, 3) AND (e.correlation IS NULL OR (t.process, e.correlation) NOT IN (
+        SELECT s4.process, e4.correlation FROM event e4 LEFT JOIN stream s4 ON s4.id = e4.stream
+        WHERE e4.kind = 4 AND e4.correlation IS NOT NULL)));
 
 -- eventType 59 push/pop, 60 start/end, 34 mark, 75 the name of a domain
 CREATE VIEW NVTX_EVENTS AS
