@@ -1,16 +1,11 @@
 # Ranks as processes: the same bits as ranks as threads; a trace a rank; jobs of the wrong size, ranks that die, a module
 # that is missing.
-command -v mpirun > /dev/null || { echo "no mpirun (openmpi-bin)"; exit 77; }
-[ -f "$BUILD/lib/cpscope/comm_mpi.so" ] || { echo "no comm_mpi.so in this build: no mpicc (libopenmpi-dev)"; exit 77; }
-case ${SAN:-} in *thread*) echo "a thread sanitizer cannot see how MPI orders its threads"; exit 77 ;; esac
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # of MPI's own
-export OMPI_MCA_plm_rsh_agent=false OMPI_MCA_btl_vader_single_copy_mechanism=none TMPDIR=$PWD
+. "$ROOT/tests/mpi_ranks.sh"
+export OMPI_MCA_plm_rsh_agent=false OMPI_MCA_btl_vader_single_copy_mechanism=none
 root=
 [ "$(id -u)" != 0 ] || root=--allow-run-as-root
 mpi() { timeout 600 mpirun $root --oversubscribe "$@"; }
 said() { grep -E '^(cpbench|cpscope) ' "$1" | sed -e 's/^\(.*mpi: \).*\(comm_mpi.so\)/\1\2/' | sort -u; } # mpirun has its own to say
-small="--device cpu --layers 2 --steps 2 --tokens 256 --seqs 128,128 --hidden 32"
-values() { cut -d , -f 1,3,4,5,8-12; }
 
 for mode in gdn.chunkwise gdn.headwise.per_seq "gdn.replicated_allgather --recompute full" gdn.state_p2p attn.kvag.reorder2; do
     for cp in 2 4; do
@@ -64,21 +59,7 @@ said err
 
 echo "- a rank that is killed"
 mpi -np 4 sh -c "echo \$\$ > pid.\$OMPI_COMM_WORLD_RANK; exec cpbench run $o --cp 4 --steps 200000" > rows 2> err &
-job=$!
-for i in $(seq 300); do
-    [ -s pid.2 ] && grep -q comm_mpi "/proc/$(cat pid.2)/maps" && break
-    sleep 0.1
-done
-sleep 1
-kill -9 "$(cat pid.2)"
-start=$SECONDS
-wait $job
-echo "status $?, $(wc -l < rows) rows"
-lives() { for r in 0 1 2 3; do kill -0 "$(cat pid.$r)" 2> kill.err && echo "rank $r lives"; done; }
-while [ -n "$(lives)" ] && [ $((SECONDS - start)) -le 300 ]; do sleep 0.1; done
-lives
-[ $((SECONDS - start)) -le 300 ] && echo "all have ended"
-tr '\n' ' ' < err | grep -oE 'process rank 2 |signal 9 \(Killed\)'
+kill_rank 2 $!
 
 echo "- no module beside the program, or another's"
 mkdir -p lone/bin

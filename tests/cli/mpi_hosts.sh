@@ -1,7 +1,5 @@
 # Ranks on two hosts: two network namespaces with a cable between them, mpirun in one of them, its daemon in the other.
-command -v mpirun > /dev/null || { echo "no mpirun (openmpi-bin)"; exit 77; }
-[ -f "$BUILD/lib/cpscope/comm_mpi.so" ] || { echo "no comm_mpi.so in this build: no mpicc (libopenmpi-dev)"; exit 77; }
-case ${SAN:-} in *thread*) echo "a thread sanitizer cannot see how MPI orders its threads"; exit 77 ;; esac
+. "$ROOT/tests/mpi_ranks.sh"
 [ "$(id -u)" = 0 ] || { echo "only root may make network namespaces"; exit 77; }
 command -v ip > /dev/null || { echo "no ip (iproute2)"; exit 77; }
 a=cpsa$$ b=cpsb$$
@@ -21,14 +19,11 @@ shift
 exec ip netns exec $b unshare --uts sh -c "hostname hostb; \$*"
 END
 chmod +x agent
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 TMPDIR=$PWD # leaks: of MPI's own
 export OMPI_MCA_plm_rsh_agent=$PWD/agent OMPI_MCA_btl=tcp,self OMPI_MCA_oob_tcp_if_include=10.77.0.0/24 OMPI_MCA_btl_tcp_if_include=10.77.0.0/24
 hosts() { # hosts COMMAND: four ranks, two on each host
     timeout 600 ip netns exec $a unshare --uts sh -c "hostname hosta; exec mpirun --allow-run-as-root --host 10.77.0.1:2,10.77.0.2:2 -np 4 -x PATH -x TMPDIR $*"
 }
 crossed() { ip netns exec $a cat /sys/class/net/va$$/statistics/tx_bytes; }
-small="--device cpu --layers 2 --steps 2 --tokens 256 --seqs 128,128 --hidden 32"
-values() { cut -d , -f 1,3,4,5,8-12; }
 
 for o in "--mode gdn.chunkwise" "--mode gdn.state_p2p --dtype bf16" "--mode attn.kvag.direct1" "--mode attn.ring.zigzag --tp 2 --cp 2"; do
     o="$small --cp 4 $o"
@@ -45,18 +40,4 @@ cpscope ranks t-?.sqlite --format csv | cut -d , -f 1,2
 
 echo "- a rank of the other host is killed"
 hosts "sh -c 'echo \$\$ > pid.\$OMPI_COMM_WORLD_RANK; exec cpbench run $small --cp 4 --mode gdn.chunkwise --comm mpi --steps 200000'" > rows 2> err &
-job=$!
-for i in $(seq 300); do
-    [ -s pid.3 ] && grep -q comm_mpi "/proc/$(cat pid.3)/maps" && break
-    sleep 0.1
-done
-sleep 1
-kill -9 "$(cat pid.3)"
-start=$SECONDS
-wait $job
-echo "status $?, $(wc -l < rows) rows"
-lives() { for r in 0 1 2 3; do kill -0 "$(cat pid.$r)" 2> kill.err && echo "rank $r lives"; done; }
-while [ -n "$(lives)" ] && [ $((SECONDS - start)) -le 300 ]; do sleep 0.1; done
-lives
-[ $((SECONDS - start)) -le 300 ] && echo "all have ended"
-tr '\n' ' ' < err | grep -oE 'process rank 3 |signal 9 \(Killed\)'
+kill_rank 3 $!
