@@ -90,7 +90,7 @@ enum { WORTH_PERCENT = 5, HOST_PERCENT = 30, COMM_PERCENT = 30 }; /* of the wind
 static void measure_lanes(struct facts_of_step *f, const struct scenario *s, struct metrics *m)
 {
     struct arena a = {0};
-    struct replayed p = replay_run(&f->r, s, &a);
+    struct replayed p = s ? replay_run(&f->r, s, &a) : (struct replayed){0};
     for (uint32_t l = 0; l < f->t->nlanes; l++)
         m[l] = metrics_of(&f->r, s, &p, l);
     arena_free(&a);

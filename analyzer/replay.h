@@ -126,7 +126,7 @@ struct replay_net;
 
 struct replayed {
     int64_t *at;                  /* by instant; NULL: of a shrunk graph, by node */
-    const struct replay_net *net; /* replay_net.h */
+    const struct replay_net *net; /* replay_net.h; NULL, too: nothing changes, all is as measured */
     const int64_t *late;
 };
 int64_t replayed_at(const struct replay *r, const struct replayed *p, uint32_t instant);

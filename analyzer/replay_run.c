@@ -178,7 +178,7 @@ struct replayed replay_run(const struct replay *r, const struct scenario *s, str
 
 int64_t replayed_at(const struct replay *r, const struct replayed *p, uint32_t instant)
 {
-    return p->at ? p->at[instant] : replay_measured(r, instant) + replay_net_late(p->net, p->late, instant);
+    return p->at ? p->at[instant] : replay_measured(r, instant) + (p->net ? replay_net_late(p->net, p->late, instant) : 0);
 }
 
 /* The last task of the thread that starts at or before t; REPLAY_NONE: none. */

@@ -63,7 +63,7 @@ const struct table_desc table_critical = {
             {0},
         },
     .worst = "total_ns",
-    .spares = SIDE_KERNEL,
+    .spares = SIDE_KERNEL | ROWS_OP,
     .fill = fill,
     .whole = whole,
 };

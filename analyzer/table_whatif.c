@@ -9,8 +9,8 @@ enum { RANK, DEVICE, METRIC, MEASURED, PREDICTED, DELTA, BACKEND, TRACE, LOW, HI
 
 struct outcome {
     const struct replay *r;
-    struct replayed as_is, high, low;
-    struct scenario s, least; /* least: unmatched collectives without their waiting */
+    struct replayed as_is, high, low; /* as_is: as measured */
+    struct scenario s, least;         /* least: unmatched collectives without their waiting */
 };
 
 static void fill_row(const struct trace *t, const struct lane *l, const char *name, const double v[4], bool points, struct table *out)
@@ -97,7 +97,6 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     if (ok) {
         o.least = o.s;
         o.least.shortest = r.unmatched ? shortest_comms(&r, &a) : NULL;
-        o.as_is = replay_run(&r, NULL, &a);
         o.high = replay_run(&r, &o.s, &a);
         o.low = r.unmatched ? replay_run(&r, &o.least, &a) : o.high;
         for (uint32_t l = 0; l < t->nlanes; l++)
@@ -148,7 +147,7 @@ const struct table_desc table_whatif = {
         },
     .opts = opts,
     .args_size = sizeof(struct whatif_args),
-    .spares = SIDE_KERNEL,
+    .spares = SIDE_KERNEL | ROWS_OP,
     .fill = fill,
     .whole = whole,
 };
