@@ -1,21 +1,9 @@
 /* test_comm_events.c - what a collective announces; matching of communicators; a rank that fails hangs nobody. */
 #include "activity_log.h"
+#include "slow_kernel.h"
 #include "kernels/comm/comm.h"
 
 #include <time.h>
-
-enum { MS = 1000000 };
-
-static void sleep_ns(int64_t ns)
-{
-    nanosleep(&(struct timespec){ns / 1000000000, ns % 1000000000}, NULL);
-}
-
-static void kernel_sleep(const void *args)
-{
-    sleep_ns(*(const int64_t *)args);
-}
-static const struct kernel k_sleep = {"sleep", kernel_sleep, NULL};
 
 /* ---- events ---- */
 

@@ -1,24 +1,12 @@
 /* test_device.c - the cpu device: order, running ahead, waits, copies, and what is announced of them. */
 #include "activity_log.h"
+#include "slow_kernel.h"
 #include "kernels/device/device.h"
 #include "schemas/clock.h"
 #include "schemas/tracedata.h"
 
 #include <stdatomic.h>
 #include <time.h>
-
-enum { MS = 1000000 };
-
-static void sleep_ns(int64_t ns)
-{
-    nanosleep(&(struct timespec){ns / 1000000000, ns % 1000000000}, NULL);
-}
-
-static void kernel_sleep(const void *args)
-{
-    sleep_ns(*(const int64_t *)args);
-}
-static const struct kernel k_sleep = {"sleep", kernel_sleep, NULL};
 
 struct append {
     int64_t *list, *n, value;
