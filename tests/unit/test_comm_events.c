@@ -3,8 +3,6 @@
 #include "slow_kernel.h"
 #include "kernels/comm/comm.h"
 
-#include <time.h>
-
 /* ---- events ---- */
 
 static bool events_main(int rank, void *ctx, struct err *e)

@@ -6,7 +6,6 @@
 #include "schemas/tracedata.h"
 
 #include <stdatomic.h>
-#include <time.h>
 
 struct append {
     int64_t *list, *n, value;
