@@ -81,18 +81,22 @@ const char *figure_role(const struct matrix *m, const struct matrix_run *r, cons
 char *figure_row_role(const struct matrix *m, const struct matrix_table *t, const struct matrix_run *r, struct arena *a)
 {
     char *rest = arena_strdup(a, t->measures), *fitted = NULL, label[96];
-    bool others = false;
-    for (char *name; r->role == ROLE_FITTED && (name = strsep(&rest, " ")) != NULL;) {
-        if (!*name || isnan(matrix_seed(r, name)))
+    bool others = false, counted = true;
+    for (char *name; (name = strsep(&rest, " ")) != NULL;) {
+        counted &= !*name || matrix_measure_find(name)->exact;
+        if (!*name || r->role != ROLE_FITTED || isnan(matrix_seed(r, name)))
             continue;
         figure_label(name, label, sizeof label);
         others |= !matrix_fitted(m, r, name);
         if (matrix_fitted(m, r, name))
             fitted = fitted ? arena_printf(a, "%s, %s", fitted, label) : arena_strdup(a, label);
     }
+    const char *model = matrix_modelled(m, r) ? ", modelled" : "";
+    if (counted)
+        return arena_strdup(a, "counted");
     if (fitted && others)
-        return arena_printf(a, "%s fitted, rest predicted", fitted);
-    return arena_strdup(a, r->role == ROLE_FITTED ? (fitted ? "fitted" : "predicted") : figure_role(m, r, "step_s"));
+        return arena_printf(a, "%s fitted, rest predicted%s", fitted, model);
+    return arena_printf(a, "%s%s", r->role == ROLE_FITTED ? (fitted ? "fitted" : "predicted") : figure_role(m, r, "step_s"), model);
 }
 
 /* ---- what figures say together ---- */

@@ -27,7 +27,8 @@ void figure_label(const char *measure, char *text, size_t size);
 void figure_number(const struct matrix_measure *is, double v, char *text, size_t size);
 /* "fitted", "predicted", "measured": what one figure is. */
 const char *figure_role(const struct matrix *m, const struct matrix_run *r, const char *measure);
-/* The same of a run, with the fitted measures named where others of the table are not: "step s fitted, rest predicted". Lives in `a`. */
+/* What a row of a table is: "counted" where all its measures are exact, else the role, with the fitted measures named where others
+ * are not, and whether a model gave it: "span s fitted, rest predicted, modelled". Lives in `a`. */
 char *figure_row_role(const struct matrix *m, const struct matrix_table *t, const struct matrix_run *r, struct arena *a);
 
 /* Closes what was written, NULL: could not be opened; ERR_FAIL when not all of it is there. */

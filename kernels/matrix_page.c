@@ -45,8 +45,8 @@ static void page_row(void *ctx, const struct matrix_run *run, bool begins)
     bool modelled = matrix_modelled(p->r->m, run);
     page_text(p->f, "<tr><th scope=\"row\">", run->title, "</th>");
     fprintf(p->f, "<td class=\"%s\">", modelled ? "modelled" : "measured");
-    page_text(p->f, "", figure_row_role(p->r->m, p->t, run, p->a), modelled ? ", modelled" : "");
-    fprintf(p->f, "%s</td>", run->refuses ? ": refuses to start, as it should" : "");
+    page_text(p->f, "", figure_row_role(p->r->m, p->t, run, p->a), run->refuses ? ": refuses to start, as it should" : "");
+    fputs("</td>", p->f);
 }
 
 /* Does a run of the table have such a value of the measure? Columns for it are there only then. */

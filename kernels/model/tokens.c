@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { KNOWN_OF_FOUR = 3 };
 
@@ -13,15 +14,16 @@ enum { KNOWN_OF_FOUR = 3 };
 static unsigned char *slurp(const char *path, size_t *bytes, struct arena *a, struct err *e)
 {
     FILE *f = fopen(path, "rb");
-    long length = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
-    unsigned char *v = length >= 0 ? arena_array(a, unsigned char, length + 1) : NULL;
-    if (!v || fseek(f, 0, SEEK_SET) != 0 || fread(v, 1, (size_t)length, f) != (size_t)length) {
-        fail(e, ERR_FAIL, "%s: %s", path, errno ? strerror(errno) : "cannot be read whole");
+    struct stat is = {0};
+    bool plain = f && fstat(fileno(f), &is) == 0 && S_ISREG(is.st_mode);
+    unsigned char *v = plain ? arena_array(a, unsigned char, is.st_size + 1) : NULL;
+    *bytes = (size_t)is.st_size;
+    if (!v || fread(v, 1, *bytes, f) != *bytes) {
+        fail(e, ERR_FAIL, "%s: %s", path, errno ? strerror(errno) : plain ? "cannot be read whole" : "not a file that can be read whole");
         v = NULL;
     }
     if (f)
         fclose(f);
-    *bytes = (size_t)length;
     return v;
 }
 

@@ -26,6 +26,9 @@ wrong
 wrong --config nosuch
 wrong --config tiny
 wrong --config tiny --mode gdn.chunkwise --data half.tok
+wrong --config tiny --mode gdn.chunkwise --data .
+: > empty.tok
+wrong --config tiny --mode gdn.chunkwise --data empty.tok
 wrong --config tiny --mode gdn.chunkwise --vocab 3 --data three.tok
 wrong --config tiny --mode gdn.chunkwise --load three.tok
 wrong --config tiny --mode gdn.chunkwise --ffn 100 --tp 8

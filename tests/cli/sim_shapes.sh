@@ -27,3 +27,17 @@ weak() { # time of one layer's micro-batch, 8K tokens a rank, scans as loops of 
 }
 for m in gdn.state_p2p gdn.summary_allgather; do is "$m scales weakly" "$(weak $m 8) < 1.02 * $(weak $m 4)"; done
 is "gdn.ulysses does not" "$(weak gdn.ulysses 8) > 1.9 * $(weak gdn.ulysses 4)"
+
+# What a framework costs the host beyond its operators, constant by constant.
+with() { # step time in ns of a small model on a machine with one constant changed
+    sed "s/^$1 .*/$1 = $2/" "$ROOT/kernels/machines/h200x8" > machine
+    shift 2
+    cpbench train --config tiny --device sim --machine machine --host-cost framework --cp 2 --steps 1 --log - --mode gdn.chunkwise "$@" | awk -F, 'NR == 2 { print $5 }'
+}
+is "what lies between steps is added whole" "$(with framework_step_ns 2000000000) - $(with framework_step_ns 500000000) == 1500000000"
+is "every layer's forward costs its Python" "$(with framework_layer_ns 20000000) - $(with framework_layer_ns 10000000) == 4 * 10000000"
+is "a recompute costs it again" "$(with framework_layer_ns 20000000 $full) - $(with framework_layer_ns 10000000 $full) == 8 * 10000000"
+is "a forward before a recompute is cheaper" "$(with framework_nograd_share 0.5 $full) < $(with framework_nograd_share 1 $full)"
+is "without a recompute there is none" "$(with framework_nograd_share 0.5) == $(with framework_nograd_share 1)"
+is "drawn host times are others" "$(with host_jitter 1) != $(with host_jitter 0)"
+is "and repeat" "$(with host_jitter 1) == $(with host_jitter 1)"

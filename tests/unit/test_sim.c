@@ -175,6 +175,30 @@ TEST(noise_is_seeded_and_bounded)
     assert_in_range(high, 120000, 125000);
 }
 
+/* Drawn times of the host: of the same mean, other for each rank, the same again. */
+TEST(drawn_host_times_keep_their_mean)
+{
+    enum { CALLS = 20000 };
+    struct machine m = round_numbers;
+    m.host_jitter = 1;
+    m.launch_ns = 1000;
+    int64_t ends[4], shortest = INT64_MAX;
+    for (int i = 0; i < 4; i++) {
+        struct err e = {0};
+        sim_use_machine(&m);
+        struct device *d = device_open("sim", i % 2, 0, &e);
+        for (int64_t k = 0, before = 0; k < CALLS; k++, before = dev_now(d)) {
+            dev_host_work(d, 1000);
+            shortest = dev_now(d) - before < shortest ? dev_now(d) - before : shortest;
+        }
+        ends[i] = dev_now(d);
+        device_close(d);
+    }
+    assert_in_range(ends[0], 980 * CALLS, 1020 * CALLS); /* three standard deviations of the mean: 2.1 % */
+    assert_in_range(shortest, 0, 10);
+    assert_true(ends[0] != ends[1] && ends[0] == ends[2] && ends[1] == ends[3]);
+}
+
 /* ---- addresses ---- */
 
 TEST(addresses_of_live_blocks_do_not_overlap)
@@ -261,5 +285,6 @@ TEST(machine_files_are_refused_with_line_and_reason)
 UNIT_MAIN(UNIT(kernels_take_the_larger_of_arithmetic_memory_and_the_least), UNIT(the_host_runs_ahead_and_a_wait_pays_the_drain_and_a_fixed_cost),
           UNIT(the_host_is_at_most_the_queue_ahead), UNIT(the_dispatch_of_a_framework_costs_the_host),
           UNIT(streams_run_side_by_side_and_wait_for_events), UNIT(host_reads_see_what_index_kernels_wrote),
-          UNIT(bulk_tensors_have_sizes_and_no_storage), UNIT(noise_is_seeded_and_bounded), UNIT(addresses_of_live_blocks_do_not_overlap),
-          UNIT(shipped_machines_load_and_write_themselves), UNIT(machine_files_are_refused_with_line_and_reason))
+          UNIT(bulk_tensors_have_sizes_and_no_storage), UNIT(noise_is_seeded_and_bounded), UNIT(drawn_host_times_keep_their_mean),
+          UNIT(addresses_of_live_blocks_do_not_overlap), UNIT(shipped_machines_load_and_write_themselves),
+          UNIT(machine_files_are_refused_with_line_and_reason))
