@@ -154,8 +154,24 @@ static bool take_environment(struct record_args *r, struct err *e)
     return ok;
 }
 
+enum { NOT_GIVEN = -1 };
+
+static bool check_times(const struct record_args *r, struct err *e)
+{
+    const struct {
+        const char *option;
+        int64_t ns;
+    } times[] = {{"stack-threshold", r->threshold}, {"delay", r->delay}, {"duration", r->duration}};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (times[i].ns < 0 && times[i].ns != NOT_GIVEN)
+            return fail(e, ERR_USAGE, "--%s: cannot be less than 0", times[i].option);
+    return true;
+}
+
 static bool check_values(const struct record_args *r, struct err *e)
 {
+    if (!check_times(r, e))
+        return false;
     if (r->paused && !r->control)
         return fail(e, ERR_USAGE, "--paused: nothing would ever start it: give --control SOCKET as well");
     return check_kinds(r->kinds, e) && check_range(r->range, e) && check_steps(r->steps, e) && check_size(r->max_size, e);
@@ -211,7 +227,7 @@ static bool check_output(const struct record_args *args, struct arena *a, struct
 
 bool record_parse(struct record_args *r, int argc, char **argv, struct arena *a, struct err *e)
 {
-    *r = (struct record_args){.out = "cpscope-%p.sqlite", .threshold = -1, .delay = -1, .duration = -1};
+    *r = (struct record_args){.out = "cpscope-%p.sqlite", .threshold = NOT_GIVEN, .delay = NOT_GIVEN, .duration = NOT_GIVEN};
     return opt_parse(argc, argv, (const struct opt_group[]){{opts, r}, {0}}, doc, a, e) && take_environment(r, e) && check_values(r, e) &&
            check_output(r, a, e);
 }

@@ -49,7 +49,7 @@ static size_t written(const char *pattern, int64_t began, struct arena *a, const
 {
     glob_t g = {0};
     size_t n = 0;
-    if (glob(pattern, 0, NULL, &g) != 0)
+    if (glob(pattern, GLOB_PERIOD, NULL, &g) != 0)
         return 0;
     for (size_t i = 0; i < g.gl_pathc; i++) {
         struct stat st;

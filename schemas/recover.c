@@ -289,7 +289,8 @@ static void count_losses(struct merge *m)
     if (lost > 0)
         tracedata_loss(d, RINGFILE_DROPPED, lost, INT64_MIN, INT64_MIN);
     if (m->gap)
-        tracedata_loss(d, "the program was cut off: events that waited in plain memory are missing", -1, INT64_MIN, INT64_MIN);
+        tracedata_loss(d, "the program was cut off: events that waited in plain memory, or in a part of its ring that is gone, are missing", -1,
+                       INT64_MIN, INT64_MIN);
     if (backend && strcmp(backend, "cuda") == 0)
         tracedata_loss(d, "the program was cut off: what the device had not handed over yet is missing", -1, INT64_MIN, INT64_MIN);
 }
@@ -330,7 +331,7 @@ static bool merge_into(struct merge *m, const char *path, bool *done, struct err
 
 static bool merge_mapped(const struct ring_head *h, size_t size, const char *path, bool *done, struct err *e)
 {
-    struct merge m = {.head = h};
+    struct merge m = {.head = h, .gap = size % CHUNK_BYTES != 0}; /* the file was cut */
     if (h->layout != RINGFILE_LAYOUT || h->slot_bytes != sizeof(struct packed))
         return fail(e, ERR_FAIL, "%s" RINGFILE_SUFFIX ": of cpscope %.23s, which must finish it", path, h->release);
     tracedata_init(&m.d);
@@ -370,6 +371,19 @@ static void remove_beginnings(const char *path, int64_t pid)
         unlink(name);
 }
 
+/* The whole file; of one that was cut within its head, what there is, and zeros. NULL: it cannot be read. */
+static struct ring_head *map_ring(int fd, size_t size)
+{
+    bool large = size >= CHUNK_BYTES;
+    void *map = mmap(NULL, large ? size : CHUNK_BYTES, PROT_READ | PROT_WRITE, large ? MAP_PRIVATE : MAP_PRIVATE | MAP_ANONYMOUS, large ? fd : -1, 0);
+    struct ring_head *h = map == MAP_FAILED ? NULL : map;
+    if (h && !large && pread(fd, h, size, 0) != (ssize_t)size)
+        h->magic[0] = '\0';
+    if (h) /* texts end, whatever happened to the file */
+        h->boot[sizeof h->boot - 1] = h->release[sizeof h->release - 1] = h->host[sizeof h->host - 1] = h->command[sizeof h->command - 1] = '\0';
+    return h;
+}
+
 bool recover_merge(const char *path, bool *done, struct err *e)
 {
     char ring[4200];
@@ -380,17 +394,14 @@ bool recover_merge(const char *path, bool *done, struct err *e)
     int fd = lock_ring(ring, &st, e);
     if (fd < 0)
         return e->kind == ERR_NONE;
-    bool large = st.st_size >= CHUNK_BYTES;
-    void *map = large ? mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    struct ring_head *h = map;
-    if (map != MAP_FAILED) /* texts end, whatever happened to the file */
-        h->boot[sizeof h->boot - 1] = h->release[sizeof h->release - 1] = h->host[sizeof h->host - 1] = h->command[sizeof h->command - 1] = '\0';
-    bool ok = map != MAP_FAILED && memcmp(h->magic, RINGFILE_MAGIC, sizeof h->magic) == 0 ? merge_mapped(h, (size_t)st.st_size, path, done, e)
-                                                                                          : fail(e, ERR_FAIL, "%s: damaged", ring);
+    size_t size = (size_t)st.st_size;
+    struct ring_head *h = map_ring(fd, size);
+    bool ok =
+        h && memcmp(h->magic, RINGFILE_MAGIC, sizeof h->magic) == 0 ? merge_mapped(h, size, path, done, e) : fail(e, ERR_FAIL, "%s: damaged", ring);
     if (ok)
         remove_beginnings(path, h->pid);
-    if (map != MAP_FAILED)
-        munmap(map, (size_t)st.st_size);
+    if (h)
+        munmap(h, size < CHUNK_BYTES ? CHUNK_BYTES : size);
     if (ok && unlink(ring) != 0)
         ok = fail(e, ERR_FAIL, "%s: cannot be removed: %s", ring, strerror(errno));
     close(fd);

@@ -37,3 +37,5 @@ for blocks in 200 8000; do # of 512 bytes: not even the start of the file; some 
     [ ! -e a.sqlite ] || sqlite3 a.sqlite "PRAGMA integrity_check; SELECT count(*) > 10000 FROM event; SELECT count(*) FROM meta WHERE key = 'clean_end'"
     rm -f a.sqlite*
 done
+echo "- a variable that is not set leaves a hidden file, and that is said"
+r -o '%q{NOT_SET_ANYWHERE}.sqlite' -- ./emitter -n 10

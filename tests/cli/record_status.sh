@@ -17,6 +17,7 @@ r --force -o taken.sqlite -- true
 r -o '%z' -- true
 r --kinds kernels -- true
 r --stack-threshold 20 -- true
+for t in stack-threshold delay duration; do r --$t -5us -- true; done
 r -o a.sqlite
 r --no-such-option -- true 2>&1 | sed 's/`/'"'"'/g'
 ls

@@ -363,6 +363,35 @@ TEST(a_ring_is_merged_once)
 }
 
 /* Bytes that are not as they were: an error or a trace, and nothing is read that is not there. */
+/* Copied while it was being written, or by a disk that was full: what is left comes, and that some is missing is said. */
+TEST(a_ring_that_was_cut_gives_what_is_left)
+{
+    needs_threads_in_children();
+    enum { CUTS = 24 };
+    size_t size, before = 0;
+    struct err e = {0};
+    bool done;
+    char *good = a_ring(60, &size);
+    for (size_t i = 0; i <= CUTS; i++) {
+        struct tracedata d;
+        size_t n = sizeof(struct ring_head) + (size - sizeof(struct ring_head)) * i / CUTS;
+        start_over();
+        fclose(fopen(left, "w"));
+        put_ring(good, n);
+        assert_ok(recover_merge(left, &done, &e), &e);
+        assert_true(done);
+        tracedata_init(&d);
+        assert_ok(tracefile_load(left, &d, &e), &e);
+        assert_true(d.n >= before);
+        assert_int_equal(d.nloss > 0, n % CHUNK_BYTES != 0);
+        before = d.n;
+        tracedata_free(&d);
+    }
+    assert_true(before > 0);
+    start_over();
+    free(good);
+}
+
 TEST(a_damaged_ring_harms_nobody)
 {
     needs_threads_in_children();
@@ -418,4 +447,4 @@ TEST(rings_without_a_file)
 
 UNIT_MAIN(UNIT(a_forked_child_records_for_itself), UNIT(signal_handlers_may_emit), UNIT(nothing_is_lost_however_a_process_ends),
           UNIT(nothing_is_lost_whenever_a_process_is_killed), UNIT(a_forked_child_that_is_cut_off), UNIT(a_ring_is_merged_once),
-          UNIT(a_damaged_ring_harms_nobody), UNIT(rings_without_a_file))
+          UNIT(a_damaged_ring_harms_nobody), UNIT(a_ring_that_was_cut_gives_what_is_left), UNIT(rings_without_a_file))
