@@ -78,25 +78,42 @@ const char *figure_role(const struct matrix *m, const struct matrix_run *r, cons
     return r->role == ROLE_PREDICTED || matrix_modelled(m, r) ? "predicted" : "measured";
 }
 
-char *figure_row_role(const struct matrix *m, const struct matrix_table *t, const struct matrix_run *r, struct arena *a)
+static bool all_counted(const struct matrix_table *t, struct arena *a)
+{
+    char *rest = arena_strdup(a, t->measures);
+    bool counted = true;
+    for (char *name; (name = strsep(&rest, " ")) != NULL;)
+        counted &= !*name || matrix_measure_find(name)->exact;
+    return counted;
+}
+
+/* Labels of the fitted measures of a table, NULL: none; *others: the seed gives some that are not. */
+static char *fitted_labels(const struct matrix *m, const struct matrix_table *t, const struct matrix_run *r, bool *others, struct arena *a)
 {
     char *rest = arena_strdup(a, t->measures), *fitted = NULL, label[96];
-    bool others = false, counted = true;
     for (char *name; (name = strsep(&rest, " ")) != NULL;) {
-        counted &= !*name || matrix_measure_find(name)->exact;
-        if (!*name || r->role != ROLE_FITTED || isnan(matrix_seed(r, name)))
+        if (!*name || isnan(matrix_seed(r, name)))
             continue;
         figure_label(name, label, sizeof label);
-        others |= !matrix_fitted(m, r, name);
+        *others |= !matrix_fitted(m, r, name);
         if (matrix_fitted(m, r, name))
             fitted = fitted ? arena_printf(a, "%s, %s", fitted, label) : arena_strdup(a, label);
     }
+    return fitted;
+}
+
+char *figure_row_role(const struct matrix *m, const struct matrix_table *t, const struct matrix_run *r, struct arena *a)
+{
     const char *model = matrix_modelled(m, r) ? ", modelled" : "";
-    if (counted)
+    bool others = false;
+    if (all_counted(t, a))
         return arena_strdup(a, "counted");
+    if (r->role != ROLE_FITTED)
+        return arena_printf(a, "%s%s", figure_role(m, r, "step_s"), model);
+    char *fitted = fitted_labels(m, t, r, &others, a);
     if (fitted && others)
         return arena_printf(a, "%s fitted, rest predicted%s", fitted, model);
-    return arena_printf(a, "%s%s", r->role == ROLE_FITTED ? (fitted ? "fitted" : "predicted") : figure_role(m, r, "step_s"), model);
+    return arena_printf(a, "%s%s", fitted ? "fitted" : "predicted", model);
 }
 
 /* ---- what figures say together ---- */
