@@ -27,7 +27,8 @@ struct collective {
 };
 
 struct comm_ops {
-    bool (*world_open)(struct comm_world *w, struct err *e); /* sets w->impl; first and local, when not all ranks are here */
+    /* Sets w->impl; first and local, when not all ranks are here. Says what is missing on this machine. */
+    bool (*world_open)(struct comm_world *w, struct err *e);
     void (*world_close)(struct comm_world *w);
     void (*world_abort)(struct comm_world *w);                           /* any thread, more than once */
     bool (*world_share)(struct comm_world *w, void *rows, size_t bytes); /* as comm_world_share; NULL: all ranks are here */
@@ -44,7 +45,6 @@ struct comm_ops {
 
 struct comm_backend {
     const char *name, *what;
-    bool (*available)(void);
     const struct comm_ops *ops;
 };
 

@@ -118,12 +118,6 @@ static void barrier(struct comm *c)
     j->module->barrier(c->impl);
 }
 
-/* Whether the module is there is said when it is asked for, with its path. */
-static bool available(void)
-{
-    return true;
-}
-
 static const struct comm_ops ops = {
     .world_open = world_open,
     .world_close = world_close,
@@ -139,6 +133,5 @@ static const struct comm_ops ops = {
 const struct comm_backend comm_mpi = {
     .name = "mpi",
     .what = "ranks are processes, started by mpirun, on one host or many",
-    .available = available,
     .ops = &ops,
 };

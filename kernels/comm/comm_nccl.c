@@ -248,12 +248,6 @@ static bool world_share(struct comm_world *w, void *rows, size_t bytes)
     return w->local == w->size || share_by_files(w, rows, bytes);
 }
 
-/* Whether the module is there is said when it is asked for, with its path. */
-static bool available(void)
-{
-    return true;
-}
-
 static const struct comm_ops ops = {
     .world_open = world_open,
     .world_close = world_close,
@@ -269,6 +263,5 @@ static const struct comm_ops ops = {
 const struct comm_backend comm_nccl = {
     .name = "nccl",
     .what = "ranks have a GPU each and exchange by NCCL; threads of one process, or processes on one host or many",
-    .available = available,
     .ops = &ops,
 };

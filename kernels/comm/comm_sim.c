@@ -224,11 +224,6 @@ static void barrier(struct comm *c)
 
 /* ---- worlds and handles ---- */
 
-static bool available(void)
-{
-    return true;
-}
-
 static bool world_open(struct comm_world *w, struct err *e)
 {
     w->impl = calloc(1, sizeof(struct roster));
@@ -356,6 +351,5 @@ static const struct comm_ops ops = {
 const struct comm_backend comm_sim = {
     .name = "sim",
     .what = "ranks of the sim device take turns on one thread; collectives end when a model says",
-    .available = available,
     .ops = &ops,
 };

@@ -281,11 +281,6 @@ static void barrier(struct comm *c)
 
 /* ---- worlds and handles ---- */
 
-static bool available(void)
-{
-    return true;
-}
-
 static bool world_open(struct comm_world *w, struct err *e)
 {
     struct shared *sh = calloc(1, sizeof *sh);
@@ -389,6 +384,5 @@ static const struct comm_ops ops = {
 const struct comm_backend comm_threads = {
     .name = "threads",
     .what = "ranks are threads of this process; transfers are copies between their buffers",
-    .available = available,
     .ops = &ops,
 };

@@ -71,8 +71,8 @@ struct device_ops {
 
 struct device_backend {
     const char *name, *what;
-    bool (*available)(void);        /* can this machine run it? */
-    void (*why_not)(struct err *e); /* fails with the reason when it is not available; NULL: there is none here */
+    bool (*available)(void);        /* can this machine run it? NULL: every one can */
+    void (*why_not)(struct err *e); /* fails with the reason when it is not available */
     const struct device_ops *ops;
     bool modelled; /* time is virtual, one thread runs all ranks, bulk tensors have no storage */
 };

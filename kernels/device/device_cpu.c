@@ -48,11 +48,6 @@ struct record { /* dev_event.impl */
     int64_t when; /* set before `done` */
 };
 
-static bool available(void)
-{
-    return true;
-}
-
 static bool open_device(struct device *d, struct err *e)
 {
     d->impl = calloc(1, sizeof(struct pool));
@@ -347,6 +342,5 @@ static const struct device_ops ops = {
 const struct device_backend device_cpu = {
     .name = "cpu",
     .what = "runs for real on this machine's cores: a worker thread per stream, timed by the wall clock",
-    .available = available,
     .ops = &ops,
 };

@@ -70,11 +70,6 @@ static void forget(const struct device *d)
     ndevices = 0;
 }
 
-static bool available(void)
-{
-    return true;
-}
-
 static bool open_device(struct device *d, struct err *e)
 {
     struct sim *s = calloc(1, sizeof *s);
@@ -389,7 +384,6 @@ static const struct device_ops ops = {
 const struct device_backend device_sim = {
     .name = "sim",
     .what = "a model of a machine: host and stream clocks advance by a machine file's constants; the same bits every time",
-    .available = available,
     .ops = &ops,
     .modelled = true,
 };
