@@ -20,6 +20,18 @@ echo "== tokens from a file"
 printf '\001\000\000\000\002\000\000\000\003\000\000\000' > three.tok
 train --mode gdn.chunkwise --cp 1 --steps 2 --data three.tok | awk -F, 'NR > 1 { print $1, $4 }'
 printf '\001\000' > half.tok
+echo "== mean losses over modes, recompute, length, dynamic cp and tp at equal tokens: how far apart, in units of 1e-4"
+awk 'BEGIN { x = 1; for (i = 0; i < 600; i++) { x = (x * 1103515245 + 12345) % 2147483648; printf "%c%c%c%c", int(x / 65536) % 127 + 1, 0, 0, 0 } }' > ids
+mean() { cpbench train --config tiny --device cpu --log - --data ids --steps 3 "$@" 2> /dev/null | awk -F, 'NR > 1 { s += $2; n += $4 } END { print s / 3, n }'; }
+two="--microbatches 2 --tokens 256 --seqs 128,128"
+{
+    mean --mode gdn.chunkwise --cp 1 $two
+    mean --mode gdn.headwise.per_seq --cp 2 $two --recompute full
+    mean --mode gdn.replicated_allgather --cp 4 $two --recompute full
+    mean --mode gdn.chunkwise --cp 2 --tokens 512 --seqs 128,128,128,128
+    mean --mode gdn.chunkwise --cp 2 --dynamic-cp 1,2 --tokens 256 --seqs 128,128
+    mean --mode gdn.chunkwise --cp 2 --tp 2 $two
+} | awk 'NR == 1 { low = high = $1 } { low = $1 < low ? $1 : low; high = $1 > high ? $1 : high; n[$2] } END { for (k in n) print NR, "runs of", k, "tokens:", (high - low < 1e-4 ? "less than one" : 1e4 * (high - low)) }'
 echo "== what is wrong"
 wrong() { cpbench train --log - "$@"; echo "exit $?"; }
 wrong
