@@ -23,7 +23,7 @@ struct finder {
     const struct lane *l;
     struct hostviews views;
     const uint32_t *launched, *site; /* site: by row, of launches; 1 + id */
-    const uint8_t *waited;
+    const uint32_t *waited;
     const struct wait *w; /* of the rank */
     size_t nw;
     struct sortkey *bubbles; /* of the lane: numbers in w, by start */

@@ -174,10 +174,10 @@ static int64_t asked_at(const struct tracedata *d, const struct waitrows *w, uin
     return ev->start;
 }
 
-uint8_t *event_waits(const struct trace *t, uint32_t file, const uint32_t *launched, struct arena *a)
+uint32_t *event_waits(const struct trace *t, uint32_t file, const uint32_t *launched, struct arena *a)
 {
     const struct tracedata *d = &t->files[file].d;
-    uint8_t *waited = arena_array(a, uint8_t, d->n + 1);
+    uint32_t *waited = arena_array(a, uint32_t, d->n + 1);
     struct waitrows w = wait_rows(&t->files[file], a);
     if (!w.nwaits)
         return waited;
@@ -196,7 +196,7 @@ uint8_t *event_waits(const struct trace *t, uint32_t file, const uint32_t *launc
             uint32_t row = t->lanes[l].ev[i], s = d->ev[row].stream;
             int64_t launch = launched[row] ? d->ev[launched[row] - 1].start : d->ev[row].start;
             for (; first[s] && w.waits[first[s] - 1].key <= launch; first[s] = next[first[s] - 1])
-                waited[row] = 1;
+                waited[row] = waited[row] ? SEVERAL_WAITS : 1 + w.waits[first[s] - 1].at;
         }
     return waited;
 }

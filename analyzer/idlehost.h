@@ -25,6 +25,8 @@ void hostviews_make(const struct trace *t, const struct trace_rank *r, const str
  * by row, and is overwritten with the answer). */
 void launch_sites(const struct trace *t, uint32_t file, uint32_t *wanted, struct intern *names);
 
-/* By row: 1 when the stream of that device row had been told to wait for an event between the launch of the stream's row
- * before and its own. launched: launches_find(). */
-uint8_t *event_waits(const struct trace *t, uint32_t file, const uint32_t *launched, struct arena *a);
+enum { SEVERAL_WAITS = UINT32_MAX };
+
+/* By row: 1 + the row of the wait when the stream of that device row had been told to wait for an event between the launch of
+ * the stream's row before and its own, SEVERAL_WAITS when more than once; else 0. launched: launches_find(). */
+uint32_t *event_waits(const struct trace *t, uint32_t file, const uint32_t *launched, struct arena *a);

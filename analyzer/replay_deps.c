@@ -197,7 +197,15 @@ static void full_queue_deps(struct replay_build *b)
 
 /* ---- streams that wait for an event of another stream ---- */
 
-static void event_dep(struct replay_build *b, uint32_t task)
+/* Native number of the stream that row `wait` says the event is of; -1: any. */
+static int64_t event_stream(const struct tracedata *d, uint32_t wait)
+{
+    const struct ev_sync *s = wait == SEVERAL_WAITS ? NULL : ev_sync_of(d, &d->ev[wait - 1]);
+    return s ? s->wait_stream : -1;
+}
+
+/* native: the stream that it waits for; -1: any other one. */
+static void event_dep(struct replay_build *b, uint32_t task, int64_t native)
 {
     struct replay *r = b->r;
     const struct replay_queue *own = &r->queues[r->tasks[task].queue];
@@ -205,7 +213,8 @@ static void event_dep(struct replay_build *b, uint32_t task)
     int64_t start = replay_start(r, task);
     struct stretch near = device_queues(b, own->rank);
     for (uint32_t q = near.first; q < near.end; q++) {
-        if (&r->queues[q] == own || r->queues[q].lane != own->lane)
+        const struct streamkey *k = &r->t->files[own->file].d.streams[r->queues[q].id];
+        if (&r->queues[q] == own || r->queues[q].lane != own->lane || (native >= 0 && k->native != native))
             continue;
         uint32_t i = waited_for(r, &r->queues[q], launched_at(r, task), start);
         if (i != REPLAY_NONE && replay_end(r, i) <= start && (best == REPLAY_NONE || replay_end(r, i) > replay_end(r, best)))
@@ -223,11 +232,12 @@ static void event_deps(struct replay_build *b)
         if (!(r->t->files[file].kinds >> EV_SYNC & 1)) /* no stream was told to wait */
             continue;
         uint32_t *launched = launches_find(&r->t->files[file], &a);
-        uint8_t *waited = event_waits(r->t, file, launched, &a);
+        uint32_t *waited = event_waits(r->t, file, launched, &a);
         for (uint32_t i = 0; i < r->n; i++) {
             const struct replay_queue *q = &r->queues[r->tasks[i].queue];
-            if (q->file == file && q->lane != REPLAY_NONE && waited[r->tasks[i].row])
-                event_dep(b, i);
+            uint32_t wait = q->file == file && q->lane != REPLAY_NONE ? waited[r->tasks[i].row] : 0;
+            if (wait)
+                event_dep(b, i, event_stream(&r->t->files[file].d, wait));
         }
         arena_free(&a);
     }

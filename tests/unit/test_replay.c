@@ -86,6 +86,16 @@ TEST(a_gap_is_the_launch_s_where_the_launch_was_late)
     assert_step(make_launch_bound, (struct whatif_args){.drop_syncs = "first"}, 267);
 }
 
+/* The device's row of a blocking call, with the stream that it waits for. */
+static void make_sync_row(struct maker *m, int64_t start, int64_t end, int64_t corr, int64_t stream)
+{
+    struct event ev = event_none(EV_SYNC, start, end);
+    ev.name = intern_id(&m->d.strings, "Stream Sync");
+    ev.rank = 0, ev.device = 0, ev.correlation = corr;
+    ev.detail = tracedata_sync_row(&m->d, (struct ev_sync){.class = SYNC_STREAM, .did_block = -1, .wait_stream = stream, .wait_event = -1});
+    make_event(m, ev);
+}
+
 /* The wait is for stream 7 and says so in the device's row of it; stream 13 runs on.
  *  host       |L a|L b|== sync 7 ==|
  *  stream 7      |## a ##|
@@ -98,11 +108,7 @@ static void make_sync_of_one(struct maker *m)
         make_work(m, EV_KERNEL, k ? "b" : "a", 0, k ? 13 : 7, 5 + 2 * k, k ? 106 : 105, 1 + k);
     }
     make_call(m, "cudaStreamSynchronize", 1, 10, 110, 3);
-    struct event ev = event_none(EV_SYNC, 10, 110);
-    ev.name = intern_id(&m->d.strings, "Stream Sync");
-    ev.rank = 0, ev.device = 0, ev.correlation = 3;
-    ev.detail = tracedata_sync_row(&m->d, (struct ev_sync){.class = SYNC_STREAM, .did_block = -1, .wait_stream = 7, .wait_event = -1});
-    make_event(m, ev);
+    make_sync_row(m, 10, 110, 3, 7);
 }
 
 TEST(a_wait_is_for_the_stream_that_its_row_names)
@@ -147,7 +153,7 @@ TEST(what_matches_nothing_is_said)
 /*  host       |L a|L event wait|L b|== sync b ==|
  *  stream 7      |###### a ######|
  *  stream 13                      |## b ##|            b waits for a's event, not for its own stream */
-static void make_two_streams(struct maker *m)
+static void make_streams(struct maker *m, int64_t of)
 {
     make_host(m, EV_RANGE, "step#0", 1, 0, 220);
     make_call(m, "cudaLaunchKernel", 1, 0, 2, 1);
@@ -157,10 +163,31 @@ static void make_two_streams(struct maker *m)
     ev.name = intern_id(&m->d.strings, "Stream Wait Event");
     ev.rank = 0, ev.device = 0, ev.correlation = 2;
     ev.stream = tracedata_stream(&m->d, tracedata_process(&m->d, m->pid, "host", -1), 0, 13);
+    ev.detail = tracedata_sync_row(&m->d, (struct ev_sync){.class = SYNC_NONE, .did_block = -1, .wait_stream = of, .wait_event = -1});
     make_event(m, ev);
     make_call(m, "cudaLaunchKernel", 1, 20, 22, 3);
     make_work(m, EV_KERNEL, "b", 0, 13, 107, 157, 3);
     make_call(m, "cudaStreamSynchronize", 1, 30, 160, 4);
+}
+
+static void make_two_streams(struct maker *m)
+{
+    make_streams(m, -1);
+}
+
+/* A third stream's work ends later than a, and nobody waits for it. */
+static void make_three_streams(struct maker *m)
+{
+    make_streams(m, 7);
+    make_call(m, "cudaLaunchKernel", 1, 13, 15, 5);
+    make_work(m, EV_KERNEL, "c", 0, 21, 18, 106, 5);
+    make_sync_row(m, 30, 160, 4, 13);
+}
+
+TEST(an_event_is_of_the_stream_that_its_row_names)
+{
+    assert_step(make_three_streams, (struct whatif_args){.scale = "^c$=2"}, 220);
+    assert_step(make_three_streams, (struct whatif_args){.scale = "^a$=2"}, 320);
 }
 
 TEST(streams_wait_for_events)
@@ -331,5 +358,5 @@ TEST(path_of_two_syncs)
 UNIT_MAIN(UNIT(a_sync_less), UNIT(steps_before_the_window_are_replayed_too), UNIT(kernels_less_and_longer),
           UNIT(a_gap_is_the_launch_s_where_the_launch_was_late), UNIT(a_wait_is_for_the_stream_that_its_row_names),
           UNIT(ranges_go_with_all_that_is_in_them), UNIT(what_matches_nothing_is_said), UNIT(streams_wait_for_events),
-          UNIT(nothing_changed_gives_the_measured_times), UNIT(a_shrunk_graph_answers_as_the_whole_one),
-          UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))
+          UNIT(an_event_is_of_the_stream_that_its_row_names), UNIT(nothing_changed_gives_the_measured_times),
+          UNIT(a_shrunk_graph_answers_as_the_whole_one), UNIT(the_path_adds_up_and_nobody_gets_more_than_was_idle), UNIT(path_of_two_syncs))
