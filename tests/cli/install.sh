@@ -21,7 +21,7 @@ try cpscope help s
 try cpscope summary log
 try cpbench run --mode gdn.h
 try cpbench run --attn-mode = attn.ring
-try cpbench run --machine h
+try cpbench run --machine h | grep -o '.*: h200x8 '
 try cpbench train --config s
 try cpbench matrix s4
 BASH
