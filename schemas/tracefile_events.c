@@ -27,6 +27,12 @@ static bool is_time(int64_t t)
 }
 
 /* False: a key that is not among those of d, or an impossible time. */
+static bool is_valid(const struct tracedata *d, const struct event *ev)
+{
+    return ev->name < d->strings.n && ev->stream < d->nstreams && ev->thread < d->nthreads && ev->site < d->nsites && ev->kind >= 0 &&
+           is_time(ev->start) && is_time(ev->end);
+}
+
 static bool event_make(const struct tracedata *d, sqlite3_value **v, struct event *ev)
 {
     *ev = (struct event){
@@ -42,8 +48,25 @@ static bool event_make(const struct tracedata *d, sqlite3_value **v, struct even
         .bytes = sql_int(v[BYTES], -1),
         .site = (uint32_t)sql_int(v[SITE], 0),
     };
-    return ev->name < d->strings.n && ev->stream < d->nstreams && ev->thread < d->nthreads && ev->site < d->nsites && ev->kind >= 0 &&
-           is_time(ev->start) && is_time(ev->end);
+    return is_valid(d, ev);
+}
+
+/* Of a row of a kind that nobody looks at SQLite reads these columns only; false: it is left out. */
+#define TOLD_BY "id, start, \"end\", kind, rank, stream, thread"
+static bool keep_event(struct job *j, sqlite3_value **v)
+{
+    struct event ev = {.start = sqlite3_value_int64(v[1]),
+                       .end = sqlite3_value_int64(v[2]),
+                       .kind = sqlite3_value_int(v[3]),
+                       .rank = (int32_t)sql_int(v[4], -1),
+                       .stream = (uint32_t)sqlite3_value_int64(v[5]),
+                       .thread = (uint32_t)sqlite3_value_int64(v[6]),
+                       .device = -1,
+                       .correlation = -1,
+                       .bytes = -1};
+    bool left = sqlite3_value_int64(v[0]) == j->from && j->from <= j->to && is_valid(j->d, &ev) && spare_row(&j->part->spare, &ev);
+    j->from += left;
+    return !left;
 }
 
 static void row_event(struct job *j, sqlite3_value **v)
@@ -56,15 +79,13 @@ static void row_event(struct job *j, sqlite3_value **v)
         return;
     }
     j->from++;
-    if (p->spare.kinds && spare_row(&p->spare, ev))
-        return;
     if (p->out->id)
         p->out->id[p->at + p->kept] = (uint32_t)id;
     p->kept++;
 }
 
-static const struct job event = {TAKE_PART("id, start, \"end\", kind, name, rank, device, stream, thread, correlation, bytes, site", "event", "id"),
-                                 row_event};
+static const char all_events[] = TAKE_PART("id, start, \"end\", kind, name, rank, device, stream, thread, correlation, bytes, site", "event", "id");
+static const char but_for[] = "%s AND (NOT (%u >> kind & 1) OR keep(" TOLD_BY "))";
 
 /* Rows that stand for others are no more than were left out. */
 static void close_ranks(struct event_rows *out, const struct event_part *parts, size_t count)
@@ -92,29 +113,31 @@ static size_t parts_of(int64_t n, int threads)
     return count < MOST ? count : MOST;
 }
 
+static bool no_gap(const char *path, const struct job *jobs, size_t count, struct err *e)
+{
+    for (size_t i = 0; i < count; i++)
+        if (jobs[i].from != jobs[i].to + 1)
+            return fail(e, ERR_FAIL, "%s: damaged: the numbers of its events have a gap", path);
+    return true;
+}
+
 static bool read_parts(const char *path, const struct tracedata *d, int64_t n, struct event_rows *out, struct err *e)
 {
     size_t count = parts_of(n, out->threads);
+    char *sql = sqlite3_mprintf(out->spared ? but_for : "%s", all_events, out->spared);
     struct job *jobs = calloc(count, sizeof *jobs);
     struct event_part *parts = calloc(count, sizeof *parts);
-    bool ok = jobs && parts ? true : fail(e, ERR_FAIL, "%s: out of memory", path);
+    bool ok = jobs && parts && sql ? true : fail(e, ERR_FAIL, "%s: out of memory", path);
     for (size_t i = 0; ok && i < count; i++) {
         int64_t share = n / (int64_t)count, first = share * (int64_t)i + 1;
-        parts[i].out = out;
-        parts[i].at = (size_t)first - 1;
-        parts[i].spare.kinds = out->spared;
-        jobs[i] = event;
-        jobs[i].d = (struct tracedata *)d;
-        jobs[i].part = &parts[i];
-        jobs[i].from = first;
+        parts[i] = (struct event_part){.out = out, .at = (size_t)first - 1, .spare = {.kinds = out->spared}};
+        jobs[i] = (struct job){.sql = sql, .row = row_event, .keep = keep_event, .d = (struct tracedata *)d, .part = &parts[i], .from = first};
         jobs[i].to = i + 1 < count ? first + share - 1 : n;
     }
-    ok = ok && jobs_run(path, jobs, count, out->threads, e);
-    for (size_t i = 0; ok && i < count; i++)
-        if (jobs[i].from != jobs[i].to + 1)
-            ok = fail(e, ERR_FAIL, "%s: damaged: the numbers of its events have a gap", path);
+    ok = ok && jobs_run(path, jobs, count, out->threads, e) && no_gap(path, jobs, count, e);
     if (ok)
         close_ranks(out, parts, count);
+    sqlite3_free(sql);
     free(parts);
     free(jobs);
     return ok;

@@ -14,6 +14,13 @@ static void take(sqlite3_context *c, int n, sqlite3_value **v)
         sqlite3_result_error(c, "a row holds a key that is not there or an impossible time", -1);
 }
 
+static void keep(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct job *j = *(struct job **)sqlite3_user_data(c);
+    (void)n;
+    sqlite3_result_int(c, j->keep(j, v));
+}
+
 static void taken(sqlite3_context *c)
 {
     sqlite3_result_null(c);
@@ -24,7 +31,8 @@ sqlite3 *job_connect(const char *path, struct job **at, struct err *e)
     sqlite3 *db = NULL;
     bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
               sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK && sqlbound_set(db, path) &&
-              sqlite3_create_function_v2(db, "take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, at, NULL, take, taken, NULL) == SQLITE_OK;
+              sqlite3_create_function_v2(db, "take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, at, NULL, take, taken, NULL) == SQLITE_OK &&
+              sqlite3_create_function_v2(db, "keep", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, at, keep, NULL, NULL, NULL) == SQLITE_OK;
     if (ok)
         return db;
     fail(e, ERR_FAIL, "%s: cannot open: %s", path, sqlite3_errmsg(db));

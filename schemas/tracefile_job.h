@@ -15,10 +15,11 @@ struct job {
     const char *old;  /* instead of `sql` for files from before that; NULL: nothing */
     int64_t from, to; /* numbers of events */
     struct tracedata *d;
-    struct event_part *part;       /* of events: where they go */
-    const struct event_rows *rows; /* of side rows: which events are there */
-    size_t at;                     /* among them: side rows come by event */
-    bool broken;                   /* a key is out of its table */
+    struct event_part *part;                      /* of events: where they go */
+    const struct event_rows *rows;                /* of side rows: which events are there */
+    size_t at;                                    /* among them: side rows come by event */
+    bool (*keep)(struct job *, sqlite3_value **); /* what keep() says in `sql`; NULL where it is not asked */
+    bool broken;                                  /* a key is out of its table */
     struct err err;
 };
 
