@@ -321,11 +321,13 @@ static void basis_line(const struct facts_of_step *f, FILE *out)
 {
     const struct trace_file *file = &f->t->files[0];
     const char *without = tracedata_meta_get(&file->d, "not_recorded");
+    bool modelled = file->backend && strcmp(file->backend, "sim") == 0;
     fprintf(
         out,
-        "basis: backend %s, %zu calls and device rows in a replay; host code and durations stay as recorded%s%s%s%s; see whatif, syncs, critical\n",
-        file->backend ? file->backend : "not known", f->r.n, f->r.linked ? "" : ", launches not linked",
-        f->r.unmatched ? ", collectives unmatched" : "", without ? ", not recorded: " : "", without ? without : "");
+        "basis: backend %s%s, %zu calls and device rows in a replay; host code and durations stay as recorded%s%s%s%s; see whatif, syncs, critical\n",
+        file->backend ? file->backend : "not known", modelled ? " (SIMULATED: modelled, not measured)" : "", f->r.n,
+        f->r.linked ? "" : ", launches not linked", f->r.unmatched ? ", collectives unmatched" : "", without ? ", not recorded: " : "",
+        without ? without : "");
 }
 
 static void put_lines(const struct facts_of_step *f, FILE *out)

@@ -10,7 +10,7 @@ for k in breakdown syncs timeline steps wait; do
     cpscope plot $k sim.sqlite -o $k.svg && echo "$k: $(grep -o '>[^<]*modelled[^<]*<' $k.svg)"
 done
 for t in headline syncs kernels comm; do echo "diff $t: $(cpscope diff sim.sqlite sim.sqlite --table $t | grep -e SIMULATED -e '  backend: ')"; done
-cpscope explain sim.sqlite | grep -o "backend sim"
+cpscope explain sim.sqlite | grep -o "backend sim (SIMULATED[^)]*)"
 cpscope report sim.sqlite -o page.html && grep -o "sim backend (modelled, not measured)" page.html
 grep -o "this run: SIMULATED[^<]*" page.html
 echo "of another route, of another width:"
