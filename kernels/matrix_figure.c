@@ -54,6 +54,11 @@ void figures_each(const struct matrix_result *r, const struct matrix_table *t, v
     arena_free(&a);
 }
 
+const char *figure_row_title(const struct matrix_table *t, const struct matrix_run *r, struct arena *a)
+{
+    return r->table && strcmp(r->table, t->name) != 0 ? arena_printf(a, "%s %s", r->table, r->title) : r->title;
+}
+
 void figure_label(const char *measure, char *text, size_t size)
 {
     const char *family = strchr(measure, ':');

@@ -21,6 +21,8 @@ void figures_each(const struct matrix_result *r, const struct matrix_table *t, v
 
 /* Does the table show the run? */
 bool figure_shown(const struct matrix_table *t, const struct matrix_run *run);
+/* The title of a run; where another table shows it too, with that of its own before: "S1 chunkwise". Lives in `a`. */
+const char *figure_row_title(const struct matrix_table *t, const struct matrix_run *r, struct arena *a);
 /* "resolve syncs" */
 void figure_label(const char *measure, char *text, size_t size);
 /* A value as the measure prints it; "-" when it is not there. */

@@ -275,7 +275,7 @@ static const struct row {
     {{"loss_last", "last loss", "%.6f", false}, loss_last},
     {{"grad_norm", "mean grad norm", "%.4f", false}, grad_norm},
     {{"peak_mib", "peak MiB", "%.1f", false}, peak_mib},
-    {{"rejected", "stalled steps", "%.0f", false}, rejected},
+    {{"rejected", "stalled", "%.0f", false}, rejected},
     {{"ratio", "tok/s to base", "%.3f", false, .follows = "step_s"}, ratio},
     {{"change_pct", "fwd+bwd to base %", "%+.1f", false}, change_pct},
     {{"loss_abs", "loss max |d|", "%.2e", false}, loss_abs},

@@ -43,7 +43,7 @@ static void page_row(void *ctx, const struct matrix_run *run, bool begins)
         return;
     }
     bool modelled = matrix_modelled(p->r->m, run);
-    page_text(p->f, "<tr><th scope=\"row\">", run->title, "</th>");
+    page_text(p->f, "<tr><th scope=\"row\">", figure_row_title(p->t, run, p->a), "</th>");
     fprintf(p->f, "<td class=\"%s\">", modelled ? "modelled" : "measured");
     page_text(p->f, "", figure_row_role(p->r->m, p->t, run, p->a), run->refuses ? ": refuses to start, as it should" : "");
     fputs("</td>", p->f);
@@ -140,8 +140,8 @@ static const char style[] =
     "</title><style>\nbody{font:15px/1.45 system-ui,sans-serif;margin:0 auto;max-width:1240px;padding:1rem;color:#1a1a1a;background:#fff}\n"
     "h1{font-size:1.6rem;line-height:1.25}h2{font-size:1.2rem;margin:1.6rem 0 .3rem}div.wide,figure{overflow-x:auto}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;margin:.5rem 0}\n"
-    "th,td{padding:.25rem .55rem;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}th[scope=row],td:nth-child(2){text-align:left}\n"
-    "th[scope=row],td:nth-child(2){white-space:normal;min-width:10.5rem}"
+    "th,td{padding:.25rem .42rem;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}th[scope=row],td:nth-child(2){text-align:left}\n"
+    "th[scope=row],td:nth-child(2){white-space:normal;min-width:9.2rem}"
     "thead th{border-bottom:2px solid "
     "#888;text-align:center}.seed{color:#555}.ours{font-weight:600}.modelled{color:#0b4f9e}.measured{color:#1c6b2a}\n"
     ".fitted{color:#7a4a00}.outside{color:#b00020;font-weight:700}.note{color:#555;max-width:60rem}.verdict{border-left:4px solid #888;padding:.2rem "

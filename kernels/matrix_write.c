@@ -23,7 +23,8 @@ static void text_row(void *ctx, const struct matrix_run *run, bool begins)
     const struct text *t = ctx;
     struct arena a = {0};
     if (begins)
-        printf("  %-46s %s%s\n", run->title, figure_row_role(t->r->m, t->t, run, &a), run->refuses ? ": refuses to start, as it should" : "");
+        printf("  %-46s %s%s\n", figure_row_title(t->t, run, &a), figure_row_role(t->r->m, t->t, run, &a),
+               run->refuses ? ": refuses to start, as it should" : "");
     arena_free(&a);
 }
 
