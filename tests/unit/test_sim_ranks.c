@@ -191,6 +191,21 @@ static bool fails_on_2(struct job *j, int rank, struct device *d, struct comm *c
     return true;
 }
 
+/* When rank 2 fails, rank 0 waits both to send and to receive, rank 1 to send to rank 2, and rank 3 has not called yet. */
+static bool fails_on_2_in_a_ring(struct job *j, int rank, struct device *d, struct comm *c, struct err *e)
+{
+    if (rank == 2)
+        return fail(e, ERR_USAGE, "rank 2 has had enough");
+    float *x = dev_alloc(d, 4), *y = dev_alloc(d, 4);
+    DEV_LAUNCH(device_stream(d), add, (struct amount){0, 2000});
+    comm_send_recv(c, device_stream(d), x, (rank + 1) % 4, y, rank == 1 ? -1 : (rank + 3) % 4, 4);
+    dev_stream_sync(device_stream(d), SITE_HERE);
+    j->ends[rank] = dev_now(d);
+    dev_free(d, x);
+    dev_free(d, y);
+    return true;
+}
+
 static bool one_call_more(struct job *j, int rank, struct device *d, struct comm *c, struct err *e)
 {
     (void)j;
@@ -207,6 +222,11 @@ TEST(ranks_do_not_wait_for_one_that_failed_or_for_each_other)
     ranks(4, fails_on_2, &e);
     assert_int_equal(e.kind, ERR_USAGE);
     assert_string_equal(e.msg, "rank 2 has had enough");
+    e = (struct err){0};
+    struct job j = ranks(4, fails_on_2_in_a_ring, &e);
+    assert_string_equal(e.msg, "rank 2 has had enough");
+    for (int r = 0; r < 4; r++)
+        assert_int_equal(j.ends[r], r == 2 ? 0 : 2011 + 100000); /* a call that is given up ends as it starts */
     e = (struct err){0};
     ranks(3, one_call_more, &e);
     assert_int_equal(e.kind, ERR_FAIL);
