@@ -152,18 +152,8 @@ static void walk_back(struct walk *w, uint32_t instant)
 /* The queue's last instant at or before t; REPLAY_NONE: none. */
 static uint32_t last_instant(const struct replay *r, const struct replay_queue *q, int64_t t)
 {
-    uint32_t lo = 0, hi = q->n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (replay_start(r, q->first + mid) <= t)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (!lo)
-        return REPLAY_NONE;
-    uint32_t task = q->first + lo - 1;
-    return 2 * task + (replay_end(r, task) <= t);
+    uint32_t task = replay_last(r, q, t);
+    return task == REPLAY_NONE ? REPLAY_NONE : 2 * task + (replay_end(r, task) <= t);
 }
 
 /* Where the path ends: on the thread that tells the steps; of another window on whatever is last. */

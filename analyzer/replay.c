@@ -178,6 +178,19 @@ void replay_graph(const struct trace *t, enum site_by by, struct replay *r)
     replay_usual(r);
 }
 
+uint32_t replay_last(const struct replay *r, const struct replay_queue *q, int64_t t)
+{
+    uint32_t lo = 0, hi = q->n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (replay_start(r, q->first + mid) <= t)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo ? q->first + lo - 1 : REPLAY_NONE;
+}
+
 void replay_build(const struct trace *t, enum site_by by, struct replay *r)
 {
     replay_graph(t, by, r);

@@ -97,6 +97,9 @@ static inline int64_t replay_end(const struct replay *r, uint32_t task)
     return q->ev[r->tasks[task].row].end + q->offset;
 }
 
+/* The last task of the queue that starts at or before t; REPLAY_NONE: none. */
+uint32_t replay_last(const struct replay *r, const struct replay_queue *q, int64_t t);
+
 /* Instants: 2 * task its start, 2 * task + 1 its end, 2 * ntasks + group the arrival of the last rank. */
 struct replay_edge {
     uint32_t instant;

@@ -181,20 +181,6 @@ int64_t replayed_at(const struct replay *r, const struct replayed *p, uint32_t i
     return p->at ? p->at[instant] : replay_measured(r, instant) + (p->net ? replay_net_late(p->net, p->late, instant) : 0);
 }
 
-/* The last task of the thread that starts at or before t; REPLAY_NONE: none. */
-static uint32_t last_at(const struct replay *r, const struct replay_queue *q, int64_t t)
-{
-    uint32_t lo = 0, hi = q->n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (replay_start(r, q->first + mid) <= t)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo ? q->first + lo - 1 : REPLAY_NONE;
-}
-
 int64_t replay_host_time(const struct replay *r, const struct scenario *s, const struct replayed *p, uint32_t rank, int64_t t)
 {
     static const struct scenario nothing = {0};
@@ -204,7 +190,7 @@ int64_t replay_host_time(const struct replay *r, const struct scenario *s, const
     s = s ? s : &nothing;
     const struct replay_queue *q = &r->queues[queue];
     t += q->offset;
-    uint32_t i = last_at(r, q, t);
+    uint32_t i = replay_last(r, q, t);
     if (i == REPLAY_NONE)
         return replayed_at(r, p, 2 * q->first) - replay_host_span(r, s, queue, t, replay_start(r, q->first)) - q->offset;
     if (t >= replay_end(r, i))

@@ -110,12 +110,6 @@ static int64_t attn_before(const struct stack *s, int64_t layer)
     return s->attn ? layer / STACK_PERIOD : 0;
 }
 
-int64_t stack_layers(const struct stack *s, enum cp_op op)
-{
-    int64_t attn = attn_before(s, s->shape.layers);
-    return (s->mode->op == op ? s->shape.layers - attn : 0) + (s->attn && s->attn->op == op ? attn : 0);
-}
-
 int64_t stack_offset(const struct stack *s, int64_t layer)
 {
     int64_t attn = attn_before(s, layer);

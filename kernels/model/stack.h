@@ -25,7 +25,6 @@ struct stack {
 void stack_init(struct stack *s, const struct run_config *c, int tp_rank, bool places, struct arena *a);
 
 const struct cp_mode *stack_mode(const struct stack *s, int64_t layer);
-int64_t stack_layers(const struct stack *s, enum cp_op op); /* of that operator */
 int64_t stack_offset(const struct stack *s, int64_t layer); /* floats of the layers before it */
 struct layer_tensors stack_layer(const struct stack *s, float *flat, int64_t layer);
 

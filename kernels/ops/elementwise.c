@@ -12,7 +12,6 @@
 
 ELEMENTWISE(add, 1, 12);
 ELEMENTWISE(axpy, 2, 12);
-ELEMENTWISE(scale, 1, 8);
 ELEMENTWISE(fill, 0, 4);
 
 void op_elementwise_add(struct stream *s, const float *x, const float *z, float *y, int64_t n)
@@ -23,11 +22,6 @@ void op_elementwise_add(struct stream *s, const float *x, const float *z, float 
 void op_elementwise_axpy(struct stream *s, float alpha, const float *x, float *y, int64_t n)
 {
     DEV_LAUNCH(s, elementwise_axpy_kernel, (struct elementwise_args){.x = x, .y = y, .n = n, .alpha = alpha});
-}
-
-void op_elementwise_scale(struct stream *s, float alpha, const float *x, float *y, int64_t n)
-{
-    DEV_LAUNCH(s, elementwise_scale_kernel, (struct elementwise_args){.x = x, .y = y, .n = n, .alpha = alpha});
 }
 
 void op_elementwise_fill(struct stream *s, float alpha, float *y, int64_t n)

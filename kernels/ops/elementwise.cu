@@ -43,5 +43,4 @@ static void cuda_elementwise_sumsq(struct cuda_call *c, const void *args)
     CUDA_LAUNCH(gpu::elementwise_sumsq_total, 1, SUM_THREADS, 0, c, a->sum, parts, (int64_t)blocks, a->factor);
 }
 
-CUDA_TABLE(elementwise) = {CUDA_ROW(elementwise_add),  CUDA_ROW(elementwise_axpy),  CUDA_ROW(elementwise_scale),
-                           CUDA_ROW(elementwise_fill), CUDA_ROW(elementwise_sumsq), {0}};
+CUDA_TABLE(elementwise) = {CUDA_ROW(elementwise_add), CUDA_ROW(elementwise_axpy), CUDA_ROW(elementwise_fill), CUDA_ROW(elementwise_sumsq), {0}};

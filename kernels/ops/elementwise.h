@@ -11,11 +11,9 @@ struct elementwise_args {
 };
 void elementwise_add_cpu(const struct elementwise_args *a);
 void elementwise_axpy_cpu(const struct elementwise_args *a);
-void elementwise_scale_cpu(const struct elementwise_args *a);
 void elementwise_fill_cpu(const struct elementwise_args *a);
 void op_elementwise_add(struct stream *s, const float *x, const float *z, float *y, int64_t n);
 void op_elementwise_axpy(struct stream *s, float alpha, const float *x, float *y, int64_t n);
-void op_elementwise_scale(struct stream *s, float alpha, const float *x, float *y, int64_t n);
 void op_elementwise_fill(struct stream *s, float alpha, float *y, int64_t n);
 
 /* *sum += factor * sum x^2, in double. dx (NULL: not wanted) = 2 factor x: with factor 0.5 / N the sum is the loss

@@ -13,11 +13,6 @@ SINGLE_EACH(elementwise_axpy, elementwise_args, a->n)
     a->y[i] += a->alpha * a->x[i];
 }
 
-SINGLE_EACH(elementwise_scale, elementwise_args, a->n)
-{
-    a->y[i] = a->alpha * a->x[i];
-}
-
 SINGLE_EACH(elementwise_fill, elementwise_args, a->n)
 {
     a->y[i] = a->alpha;
