@@ -3,12 +3,10 @@
 #include "analyzer/groups.h"
 #include "analyzer/replay_net.h"
 #include "analyzer/whatif.h"
+#include "schemas/crew.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct place {
     uint32_t site, api;
@@ -25,7 +23,6 @@ struct recovering {
     uint32_t *place_of; /* by wait: first the number of its place, then its rank by bubble */
     struct replay_net net;
     int64_t *window_ns; /* by rank */
-    atomic_size_t next; /* place to be replayed */
     struct arena arena;
 };
 
@@ -78,11 +75,13 @@ static void prepare(struct recovering *x)
     arena_free(&a);
 }
 
-static void replay_place(struct recovering *x, uint32_t place)
+static bool replay_place(void *ctx, int member, size_t place)
 {
+    struct recovering *x = ctx;
     struct arena a = {0};
     const struct place *p = &x->places[place];
-    struct replayed now = replay_net_run(&x->net, place, &a);
+    struct replayed now = replay_net_run(&x->net, (uint32_t)place, &a);
+    (void)member;
     for (size_t i = 0; i < x->out->n; i++) {
         struct recovery *v = &x->out->v[i];
         if (v->site != p->site || v->api != p->api || v->class != p->class)
@@ -92,26 +91,7 @@ static void replay_place(struct recovering *x, uint32_t place)
         v->recoverable_ns = gain > 0 ? gain : 0;
     }
     arena_free(&a);
-}
-
-static void *replay_next(void *arg)
-{
-    struct recovering *x = arg;
-    for (size_t i; (i = atomic_fetch_add(&x->next, 1)) < x->out->replayed;)
-        replay_place(x, (uint32_t)i);
-    return NULL;
-}
-
-static void replay_places(struct recovering *x)
-{
-    pthread_t others[RECOVER_SITES];
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t n = 0;
-    while (n + 1 < x->out->replayed && (long)n + 1 < cores && pthread_create(&others[n], NULL, replay_next, x) == 0)
-        n++;
-    replay_next(x);
-    while (n > 0)
-        pthread_join(others[--n], NULL);
+    return true;
 }
 
 void recover_find(const struct replay *r, struct recoveries *out)
@@ -126,7 +106,7 @@ void recover_find(const struct replay *r, struct recoveries *out)
     out->replayed = out->sites < RECOVER_SITES ? out->sites : RECOVER_SITES;
     if (out->replayed) {
         prepare(&x);
-        replay_places(&x);
+        crew_run(out->replayed, 0, replay_place, &x);
     }
     for (size_t i = 0; i < out->n; i++)
         if (out->v[i].recoverable_ns < 0 && !out->v[i].bubble_ns)

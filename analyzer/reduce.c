@@ -6,13 +6,11 @@
 #include "analyzer/paths.h"
 #include "analyzer/progress.h"
 #include "analyzer/trace_build.h"
+#include "schemas/crew.h"
 
 #include <malloc.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct slot { /* of one file */
     struct digest g;
@@ -61,35 +59,6 @@ static bool reduce_file(void *ctx, size_t i)
     return !s->g.err.kind || s->g.err.kind == ERR_UNDECIDED;
 }
 
-struct crew {
-    size_t n;
-    bool (*each)(void *ctx, size_t i);
-    void *ctx;
-    atomic_size_t next;
-    atomic_bool failed;
-};
-
-/* Files are taken in order, so that those before the first failure are all looked at, whoever is faster. */
-static void take_next(struct crew *c, bool shown)
-{
-    while (!atomic_load(&c->failed)) {
-        size_t i = atomic_fetch_add(&c->next, 1);
-        if (i >= c->n)
-            break;
-        if (shown)
-            progress_step("loading", (int64_t)i, (int64_t)c->n);
-        if (!c->each(c->ctx, i))
-            atomic_store(&c->failed, true);
-    }
-}
-
-static void *helper(void *arg)
-{
-    progress_mute();
-    take_next(arg, false);
-    return NULL;
-}
-
 /* What one file and one table let go of serves the next: given back to the system and faulted in again it costs a fifth of
  * all time. */
 static void keep_memory(void)
@@ -98,20 +67,28 @@ static void keep_memory(void)
     mallopt(M_TRIM_THRESHOLD, 128 << 20);
 }
 
+struct files {
+    size_t n;
+    bool (*each)(void *ctx, size_t i);
+    void *ctx;
+};
+
+static bool one_file(void *ctx, int member, size_t i)
+{
+    struct files *f = ctx;
+    if (member)
+        progress_mute();
+    else
+        progress_step("loading", (int64_t)i, (int64_t)f->n);
+    return f->each(f->ctx, i);
+}
+
 void for_files(size_t n, bool (*each)(void *ctx, size_t i), void *ctx)
 {
-    enum { MOST = 64 };
-    struct crew c = {.n = n, .each = each, .ctx = ctx};
-    pthread_t others[MOST];
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int k = 0;
+    struct files f = {n, each, ctx};
     if (n > 1)
         keep_memory();
-    while (k < MOST && k + 1 < cores && (size_t)k + 1 < n && pthread_create(&others[k], NULL, helper, &c) == 0)
-        k++;
-    take_next(&c, true);
-    for (int i = 0; i < k; i++)
-        pthread_join(others[i], NULL);
+    crew_run(n, 0, one_file, &f);
     progress_end();
 }
 

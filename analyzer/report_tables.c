@@ -6,12 +6,10 @@
 #include "analyzer/explain.h"
 #include "analyzer/progress.h"
 #include "analyzer/report.h"
+#include "schemas/crew.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const struct source {
     const char *table;
@@ -39,7 +37,6 @@ struct jobs {
     struct report *r;
     unsigned wanted;
     void *args[RT_N];
-    atomic_size_t next;
     struct err errs[2 * JOBS_OF_SIDE];
 };
 
@@ -67,36 +64,27 @@ static void explain(struct side *s, struct err *e)
     fclose(out);
 }
 
-static void run_job(struct jobs *j, size_t k)
+static bool run_job(void *ctx, int member, size_t k)
 {
+    struct jobs *j = ctx;
     struct side *s = k < JOBS_OF_SIDE ? &j->r->after : &j->r->before;
     size_t i = k % JOBS_OF_SIDE;
     bool wanted = j->wanted >> i & 1;
     const struct table_desc *d = i < RT_N && wanted ? table_find(sources[i].table) : NULL;
+    if (member)
+        progress_mute();
     if (d)
         table_build(d, &s->t, j->args[i], &s->tables[i], &j->errs[k]);
     else if (i < RT_N)
         s->missing[i] = ""; /* not asked for, or a build without it */
     else if (wanted)
         explain(s, &j->errs[k]);
+    return true; /* one that fails is no reason to leave out the others */
 }
 
 static size_t jobs_of(const struct report *r)
 {
     return r->pair ? 2 * JOBS_OF_SIDE : JOBS_OF_SIDE;
-}
-
-static void run_jobs(struct jobs *j)
-{
-    for (size_t k; (k = atomic_fetch_add(&j->next, 1)) < jobs_of(j->r);)
-        run_job(j, k);
-}
-
-static void *helper(void *arg)
-{
-    progress_mute();
-    run_jobs(arg);
-    return NULL;
 }
 
 /* "Not in this trace" is a fact of the page; any other failure ends it. */
@@ -117,17 +105,9 @@ static bool collect(struct jobs *j, struct err *e)
 
 bool report_tabulate(struct report *r, unsigned tables, struct err *e)
 {
-    enum { MOST = 16 };
-    pthread_t others[MOST];
     struct jobs j = {.r = r, .wanted = tables};
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t n = 0;
     for (size_t i = 0; i < RT_N; i++)
         j.args[i] = args_of(table_find(sources[i].table), &sources[i], &r->arena);
-    while (n < MOST && (long)n + 1 < cores && pthread_create(&others[n], NULL, helper, &j) == 0)
-        n++;
-    run_jobs(&j);
-    while (n > 0)
-        pthread_join(others[--n], NULL);
+    crew_run(jobs_of(r), 0, run_job, &j);
     return collect(&j, e);
 }

@@ -3,11 +3,9 @@
 #include "analyzer/paths.h"
 #include "analyzer/progress.h"
 #include "analyzer/trace_build.h"
+#include "schemas/crew.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Ranks that only events name are written into their process, when it has one rank: a helper thread's rows are its too. */
 static void spread_ranks(struct tracedata *d)
@@ -26,59 +24,32 @@ static void spread_ranks(struct tracedata *d)
     arena_free(&a);
 }
 
-/* Files that are read by several threads, each taking the next one. */
 struct loading {
     struct trace *t;
     int threads;      /* for one file */
     struct err *errs; /* by file */
-    atomic_size_t next;
-    atomic_bool failed;
 };
 
-static void load_file(struct loading *l, size_t i)
+static bool load_file(void *ctx, int member, size_t i)
 {
+    struct loading *l = ctx;
     struct trace_file *f = &l->t->files[i];
+    if (member)
+        progress_mute();
+    else if (!l->t->opts.one_of_many) /* who opens the files shows how far it is */
+        progress_step("loading", (int64_t)i, (int64_t)l->t->nfiles);
     tracedata_init(&f->d);
-    if (!import_open_part(f->path, l->t->opts.spared, l->threads, &f->d, &f->foreign, &l->errs[i])) {
-        atomic_store(&l->failed, true);
-        return;
-    }
+    if (!import_open_part(f->path, l->t->opts.spared, l->threads, &f->d, &f->foreign, &l->errs[i]))
+        return false;
     f->backend = tracedata_meta_get(&f->d, "backend");
     spread_ranks(&f->d);
+    return true;
 }
 
-/* Files are taken in order, so that those before the first failure are all looked at, whoever is faster. */
-static void load_next(struct loading *l, bool shown)
+static void load_all(struct loading *l)
 {
-    while (!atomic_load(&l->failed)) {
-        size_t i = atomic_fetch_add(&l->next, 1);
-        if (i >= l->t->nfiles)
-            break;
-        if (shown)
-            progress_step("loading", (int64_t)i, (int64_t)l->t->nfiles);
-        load_file(l, i);
-    }
-}
-
-static void *helper(void *arg)
-{
-    progress_mute();
-    load_next(arg, false);
-    return NULL;
-}
-
-static void load_with_help(struct loading *l)
-{
-    enum { MOST = 64 };
-    pthread_t others[MOST];
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int n = 0;
     l->threads = l->t->nfiles > 1 ? 1 : l->t->opts.threads;
-    while (n < MOST && n + 1 < cores && (size_t)n + 1 < l->t->nfiles && pthread_create(&others[n], NULL, helper, l) == 0)
-        n++;
-    load_next(l, !l->t->opts.one_of_many); /* who opens the files shows how far it is */
-    for (int i = 0; i < n; i++)
-        pthread_join(others[i], NULL);
+    crew_run(l->t->nfiles, 0, load_file, l);
     if (!l->t->opts.one_of_many)
         progress_end();
 }
@@ -115,7 +86,7 @@ bool load_files(struct trace *t, const struct paths *p, struct err *e)
         return true;
     name_files(t, p);
     struct loading l = {.t = t, .errs = arena_array(&a, struct err, p->n + 1)};
-    load_with_help(&l);
+    load_all(&l);
     bool ok = report(&l, e);
     arena_free(&a);
     return ok;

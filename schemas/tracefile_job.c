@@ -1,9 +1,7 @@
 /* tracefile_job.c - rows of a table to the job that wants them; several jobs at a time. */
 #include "schemas/tracefile_job.h"
+#include "schemas/crew.h"
 #include "schemas/sqlbound.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
 
 static void take(sqlite3_context *c, int n, sqlite3_value **v)
 {
@@ -71,38 +69,29 @@ bool job_run(sqlite3 *db, const char *path, struct job *j)
     return rc == SQLITE_DONE;
 }
 
-struct crew {
+struct reading {
     const char *path;
     struct job *jobs;
-    size_t n;
-    atomic_size_t next;
+    struct reader { /* by member of the crew */
+        sqlite3 *db;
+        struct job *at;
+    } reader[CREW_MOST];
 };
 
-static void *work(void *arg)
+static bool read_job(void *ctx, int member, size_t i)
 {
-    struct crew *crew = arg;
-    struct job *j = NULL;
-    sqlite3 *db = NULL;
-    for (size_t i; (i = atomic_fetch_add(&crew->next, 1)) < crew->n;) {
-        j = &crew->jobs[i];
-        if (db || (db = job_connect(crew->path, &j, &j->err)))
-            job_run(db, crew->path, j);
-    }
-    sqlite3_close(db);
-    return NULL;
+    struct reading *x = ctx;
+    struct reader *r = &x->reader[member];
+    r->at = &x->jobs[i];
+    return (r->db || (r->db = job_connect(x->path, &r->at, &r->at->err))) && job_run(r->db, x->path, r->at);
 }
 
 bool jobs_run(const char *path, struct job *jobs, size_t n, int threads, struct err *e)
 {
-    enum { MOST = 64 };
-    struct crew crew = {.path = path, .jobs = jobs, .n = n};
-    pthread_t others[MOST];
-    int started = 0;
-    while (started < MOST && started + 1 < threads && (size_t)started + 1 < n && pthread_create(&others[started], NULL, work, &crew) == 0)
-        started++;
-    work(&crew);
-    for (int i = 0; i < started; i++)
-        pthread_join(others[i], NULL);
+    struct reading x = {.path = path, .jobs = jobs};
+    crew_run(n, threads, read_job, &x);
+    for (int i = 0; i < CREW_MOST; i++)
+        sqlite3_close(x.reader[i].db);
     for (size_t i = 0; i < n; i++)
         if (jobs[i].err.kind)
             return fail(e, jobs[i].err.kind, "%s", jobs[i].err.msg);
