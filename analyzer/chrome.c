@@ -131,6 +131,19 @@ enum json_step chrome_read(struct chrome *c, struct input *in)
     return rc;
 }
 
+bool chrome_look(const struct chrome *c, const char *path, bool (*look)(void *ctx))
+{
+    struct chrome first = *c;
+    struct input in;
+    if (!input_open(&in, path, c->e))
+        return false;
+    first.event = look;
+    chrome_read(&first, &in);
+    chrome_close(&first);
+    input_close(&in);
+    return c->e->kind == ERR_NONE;
+}
+
 /* "line 12: why", for whoever has to mend the file. */
 static const char *where(struct chrome *c, const char *why, int64_t offset)
 {

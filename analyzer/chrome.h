@@ -28,6 +28,10 @@ struct chrome {
     int64_t malformed; /* events stepped over */
 };
 
+/* Before chrome_read, for formats that name their lanes anywhere: every event of the file once, through `look`. What is
+ * wrong with the file is chrome_read's to say; false: it cannot be opened. */
+bool chrome_look(const struct chrome *c, const char *path, bool (*look)(void *ctx));
+
 /* The whole file. JSON_OK: to its end; else it is cut or broken (chrome_losses says how), or *e is set. */
 enum json_step chrome_read(struct chrome *c, struct input *in);
 

@@ -242,26 +242,6 @@ static bool event(void *ctx)
     return host_row(x, lane == LANE_CANN ? EV_RUNTIME : python_kind(x), start, length);
 }
 
-static void prepare(struct ascend *x, bool (*on_event)(void *ctx))
-{
-    chrome_close(&x->c);
-    x->c = (struct chrome){.keys = &x->event, .v = x->v, .nv = SLOTS, .event = on_event, .ctx = x, .e = x->r.e, .scratch = &x->r.scratch};
-}
-
-/* Lanes from a reading of its own; what is wrong with the file is the second one's to say. */
-static bool find_lanes(struct ascend *x, const char *path)
-{
-    struct input in;
-    if (!input_open(&in, path, x->r.e))
-        return false;
-    prepare(x, look);
-    chrome_read(&x->c, &in);
-    prepare(x, event);
-    input_close(&in);
-    sort_lanes(x);
-    return x->r.e->kind == ERR_NONE;
-}
-
 static bool read(struct input *in, struct tracedata *d, struct err *e)
 {
     struct ascend x = {.r = rows_start(d, in->path, e), .python = -1};
@@ -270,8 +250,10 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
     x.event_rows[7].inside = &x.args;
     json_keys_init(&x.args, args_rows);
     json_keys_init(&x.event, x.event_rows);
-    bool ok = find_lanes(&x, in->path);
+    x.c = (struct chrome){.keys = &x.event, .v = x.v, .nv = SLOTS, .event = event, .ctx = &x, .e = e, .scratch = &x.r.scratch};
+    bool ok = chrome_look(&x.c, in->path, look);
     if (ok) {
+        sort_lanes(&x);
         enum json_step rc = chrome_read(&x.c, in);
         ok = e->kind == ERR_NONE && (x.events || chrome_refuse(&x.c, rc));
         if (ok && !x.r.n)

@@ -11,10 +11,10 @@
 #include "analyzer/chrome.h"
 #include "analyzer/decimal.h"
 #include "analyzer/json_text.h"
+#include "analyzer/openrows.h"
 #include "analyzer/rows.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum slot { PH, NAME, PID, TID, TS, DUR, LABEL, BEGIN_NS, END_NS, SLOTS };
@@ -24,11 +24,6 @@ static const struct json_key args_rows[] = {{"name", LABEL}, {"BeginNs", BEGIN_N
 
 enum lane_kind { LANE_HOST, LANE_CALLS, LANE_DEVICE, LANE_STREAMS };
 
-struct open_range {
-    int64_t start;
-    uint32_t thread, name;
-};
-
 struct general {
     struct rows r;
     struct chrome c;
@@ -37,17 +32,10 @@ struct general {
     struct json_value v[SLOTS];
     struct idmap lanes;   /* pid -> 1 + (device << 2 | enum lane_kind) */
     struct idmap streams; /* thread key -> 1: "Stream #7" */
-    struct open_range *open;
-    size_t nopen, open_cap;
-    int64_t events, lone_ends;
+    struct openrows open;
+    int64_t events, asynchronous;
     bool gpus, hip;
 };
-
-/* pid and tid in one key; both are small in earnest, and clashes only mix names. */
-static int64_t thread_key(int64_t pid, int64_t tid)
-{
-    return (int64_t)((uint64_t)pid * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)tid);
-}
 
 /* A number, or the number that a text ends in. */
 static int64_t id_of(const struct json_value *v)
@@ -57,6 +45,11 @@ static int64_t id_of(const struct json_value *v)
     while (i > 0 && isdigit((unsigned char)v->s[i - 1]))
         i--;
     return end > i && decimal_int(v->s + i, end - i, &n) ? n : -1;
+}
+
+static int64_t lane_of(const struct general *x)
+{
+    return openrows_lane(id_of(&x->v[PID]), id_of(&x->v[TID]));
 }
 
 static bool starts(const struct json_value *v, const char *prefix)
@@ -107,7 +100,7 @@ static bool look(void *ctx)
     if (json_is(&x->v[NAME], "process_name"))
         look_at_process(x, id_of(&x->v[PID]));
     else if (json_is(&x->v[NAME], "thread_name") && (starts(&x->v[LABEL], "Stream") || starts(&x->v[LABEL], "stream")))
-        idmap_set(&x->streams, thread_key(id_of(&x->v[PID]), id_of(&x->v[TID])), 1);
+        idmap_set(&x->streams, lane_of(x), 1);
     return true;
 }
 
@@ -139,7 +132,7 @@ static bool device_row(struct general *x, uint32_t lane, uint32_t name, int64_t 
     struct event ev;
     int64_t tid = id_of(&x->v[TID]);
     const char *text = rows_str(&x->r, name);
-    bool work = (lane & 3) == LANE_DEVICE || idmap_get(&x->streams, thread_key(id_of(&x->v[PID]), tid));
+    bool work = (lane & 3) == LANE_DEVICE || idmap_get(&x->streams, lane_of(x));
     enum ev_kind kind = work ? device_kind(text) : EV_GPU_RANGE;
     if (!rows_event(&x->r, kind, start, length, &ev))
         return true;
@@ -182,40 +175,35 @@ static bool complete(struct general *x)
     return host_row(x, (lane & 3) == LANE_CALLS ? EV_RUNTIME : EV_RANGE, name_of(x), start, length, false);
 }
 
-static uint32_t thread_of(struct general *x)
-{
-    return tracedata_thread(x->r.d, rows_process(&x->r, id_of(&x->v[PID])), id_of(&x->v[TID]), NULL);
-}
-
+/* One without a time waits for its end all the same. */
 static bool begin(struct general *x)
 {
-    struct open_range o = {.thread = thread_of(x), .name = name_of(x)};
-    if (time_of(&x->v[TS], &o.start))
-        ARRAY_PUSH(x->open, x->nopen, x->open_cap, o);
-    else
-        x->r.untimed++;
+    struct event ev = event_none(EV_NKINDS, 0, 0);
+    int64_t at;
+    bool known = time_of(&x->v[TS], &at);
+    x->r.untimed += !known;
+    if (known && rows_event(&x->r, EV_RANGE, at, 0, &ev)) {
+        rows_on_thread(&x->r, &ev, id_of(&x->v[PID]), id_of(&x->v[TID]));
+        ev.name = name_of(x);
+    }
+    openrows_begin(&x->open, lane_of(x), &ev);
     return true;
 }
 
 static bool end(struct general *x)
 {
-    uint32_t thread = thread_of(x);
-    size_t i = x->nopen;
-    int64_t at, length;
-    while (i > 0 && x->open[i - 1].thread != thread)
-        i--;
-    if (!i || !time_of(&x->v[TS], &at)) {
-        x->lone_ends++;
+    struct event ev, here;
+    int64_t at;
+    if (!openrows_end(&x->open, lane_of(x), &ev) || ev.kind == EV_NKINDS)
         return true;
-    }
-    struct open_range o = x->open[i - 1];
-    memmove(&x->open[i - 1], &x->open[i], (x->nopen - i) * sizeof *x->open);
-    x->nopen--;
-    if (__builtin_sub_overflow(at, o.start, &length)) {
+    if (!time_of(&x->v[TS], &at)) {
         x->r.untimed++;
         return true;
     }
-    return host_row(x, EV_RANGE, o.name, o.start, length, false);
+    if (!rows_event(&x->r, EV_RANGE, at, 0, &here))
+        return true;
+    ev.end = here.start;
+    return rows_add(&x->r, &ev);
 }
 
 static bool mark(struct general *x)
@@ -227,10 +215,17 @@ static bool mark(struct general *x)
     return true;
 }
 
+/* Ranges of no thread: matched by ids that are only unique where the program says. */
+static bool asynchronous(struct general *x)
+{
+    x->asynchronous++;
+    return true;
+}
+
 static const struct phase {
     char ph;
     bool (*row)(struct general *x);
-} phases[] = {{'X', complete}, {'B', begin}, {'E', end}, {'i', mark}, {'I', mark}, {'R', mark}};
+} phases[] = {{'X', complete}, {'B', begin}, {'E', end}, {'i', mark}, {'I', mark}, {'R', mark}, {'b', asynchronous}, {'S', asynchronous}};
 
 static bool event(void *ctx)
 {
@@ -245,25 +240,6 @@ static bool event(void *ctx)
     return true;
 }
 
-static void prepare(struct general *x, bool (*on_event)(void *ctx))
-{
-    chrome_close(&x->c);
-    x->c = (struct chrome){.keys = &x->event, .v = x->v, .nv = SLOTS, .event = on_event, .ctx = x, .e = x->r.e, .scratch = &x->r.scratch};
-}
-
-/* Lanes from a reading of its own; what is wrong with the file is the second one's to say. */
-static bool find_lanes(struct general *x, const char *path)
-{
-    struct input in;
-    if (!input_open(&in, path, x->r.e))
-        return false;
-    prepare(x, look);
-    chrome_read(&x->c, &in);
-    prepare(x, event);
-    input_close(&in);
-    return x->r.e->kind == ERR_NONE;
-}
-
 static bool finish(struct general *x, enum json_step rc)
 {
     if (x->r.e->kind)
@@ -273,8 +249,9 @@ static bool finish(struct general *x, enum json_step rc)
     if (!x->r.n)
         return fail(x->r.e, ERR_FAIL, "%s: a Chrome trace without one row of time", x->r.path);
     chrome_losses(&x->c, rc, x->r.d, x->events);
-    rows_loss(&x->r, "ranges without an end, left out", (int64_t)x->nopen);
-    rows_loss(&x->r, "ends without a begin, left out", x->lone_ends);
+    rows_loss(&x->r, "ranges without an end, left out", x->open.open);
+    rows_loss(&x->r, "ends without a begin, left out", x->open.lone_ends);
+    rows_loss(&x->r, "asynchronous ranges, left out", x->asynchronous);
     rows_facts(&x->r, "chrome", x->hip ? "rocm" : x->gpus ? NULL : "cpu");
     tracedata_meta(x->r.d, "clean_end", rc == JSON_OK ? "1" : "0");
     return true;
@@ -287,11 +264,12 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
     x.event_rows[6].inside = &x.args;
     json_keys_init(&x.args, args_rows);
     json_keys_init(&x.event, x.event_rows);
-    bool ok = find_lanes(&x, in->path) && finish(&x, chrome_read(&x.c, in));
+    x.c = (struct chrome){.keys = &x.event, .v = x.v, .nv = SLOTS, .event = event, .ctx = &x, .e = e, .scratch = &x.r.scratch};
+    bool ok = chrome_look(&x.c, in->path, look) && finish(&x, chrome_read(&x.c, in));
     chrome_close(&x.c);
     idmap_free(&x.lanes);
     idmap_free(&x.streams);
-    free(x.open);
+    openrows_free(&x.open);
     rows_free(&x.r);
     return ok;
 }

@@ -189,6 +189,21 @@ static void say_facts(struct file *f, enum json_step rc)
     tracedata_meta(d, "clean_end", rc == JSON_OK ? "1" : "0");
 }
 
+/* Rows of time that are none here. */
+static void say_left(const struct kineto *k)
+{
+    const struct left {
+        const char *reason;
+        int64_t count;
+    } left[] = {{"rows whose time is absent, not a number or out of range, left out", k->untimed},
+                {"rows of categories that are not known here, left out", k->unknown},
+                {"ranges without an end, left out", k->open.open},
+                {"ends without a begin, left out", k->open.lone_ends}};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (left[i].count)
+            tracedata_loss(k->d, left[i].reason, left[i].count, INT64_MIN, INT64_MIN);
+}
+
 static bool finish(struct file *f, enum json_step rc)
 {
     struct tracedata *d = f->k.d;
@@ -201,8 +216,7 @@ static bool finish(struct file *f, enum json_step rc)
                     f->c.in->path, (long long)f->k.skipped);
     kineto_finish(&f->k);
     chrome_losses(&f->c, rc, d, f->k.events);
-    if (f->k.untimed)
-        tracedata_loss(d, "rows whose time is not a number or out of range, left out", f->k.untimed, INT64_MIN, INT64_MIN);
+    say_left(&f->k);
     say_facts(f, rc);
     return true;
 }

@@ -8,6 +8,7 @@
 #pragma once
 #include "analyzer/idmap.h"
 #include "analyzer/json_feed.h"
+#include "analyzer/openrows.h"
 #include "schemas/tracedata.h"
 
 /* The values of one event that are looked at; the names are in kineto_event.c. */
@@ -77,10 +78,12 @@ struct kineto {
     struct kineto_label *labels;
     size_t nlabels, labels_cap;
 
+    struct openrows open;    /* B rows: Kineto writes none, but people put their own marks between */
     int64_t events;          /* whole ones, of every phase */
     int64_t rows;            /* of our categories */
     int64_t skipped;         /* of others */
-    int64_t untimed;         /* time is no number or more than 73 years off */
+    int64_t unknown;         /* of these: of categories that nobody here knows to be no work */
+    int64_t untimed;         /* time is absent, no number or more than 73 years off */
     bool hip, cuda, devices; /* seen */
 };
 
@@ -98,5 +101,6 @@ struct kineto_cat {
     void (*detail)(struct kineto *k, struct event *ev); /* NULL: nothing particular */
 };
 const struct kineto_cat *kineto_cat_find(struct kineto *k, const struct json_value *cat); /* NULL: not one of ours */
+bool kineto_cat_is_no_row(const struct json_value *cat);                                  /* known, and known to hold no time of its own */
 void kineto_cats_init(struct kineto *k);
 bool kineto_names_cat(const char *text, size_t n); /* an event of a category of ours is in the text */

@@ -149,35 +149,31 @@ static void place_on_device(struct kineto *k, struct event *ev, int32_t rank)
     k->devices = true;
 }
 
-/* ts and dur in ns; false when there is no such time. A duration beyond reason stays one. */
-static bool times(const struct kineto *k, int64_t *at, int64_t *length)
+/* dur in ns. One beyond reason stays one. */
+static bool length(const struct kineto *k, int64_t *ns)
 {
-    const struct json_value *ts = &k->v[K_TS], *dur = &k->v[K_DUR];
-    if ((ts->type != JSON_NUMBER && ts->type != JSON_STRING) || !decimal_scaled(ts->s, ts->n, 3, at))
-        return false;
-    if (!decimal_scaled(dur->s, dur->n, 3, length)) {
+    const struct json_value *dur = &k->v[K_DUR];
+    if (!decimal_scaled(dur->s, dur->n, 3, ns)) {
         if (dur->type != JSON_NUMBER)
             return false;
-        *length = dur->s[0] == '-' ? -FAR : FAR;
+        *ns = dur->s[0] == '-' ? -FAR : FAR;
     }
-    *length = *length > FAR ? FAR : *length < -FAR ? -FAR : *length;
+    *ns = *ns > FAR ? FAR : *ns < -FAR ? -FAR : *ns;
     return true;
 }
 
-/* The row's event but for its place; false: it has no time (counted). */
-static bool timed(struct kineto *k, enum ev_kind kind, struct event *ev)
+/* ts in ns since t0. */
+static bool instant(struct kineto *k, int64_t *ns)
 {
-    int64_t at, length, start;
-    bool ok = times(k, &at, &length);
-    if (ok && !k->has_t0) {
+    const struct json_value *ts = &k->v[K_TS];
+    int64_t at;
+    if ((ts->type != JSON_NUMBER && ts->type != JSON_STRING) || !decimal_scaled(ts->s, ts->n, 3, &at))
+        return false;
+    if (!k->has_t0) {
         k->has_t0 = true;
         k->d->t0 = at;
     }
-    ok = ok && !__builtin_sub_overflow(at, k->d->t0, &start) && start <= FAR && start >= -FAR;
-    k->untimed += !ok;
-    if (ok)
-        *ev = event_none(kind, start, start + length);
-    return ok;
+    return !__builtin_sub_overflow(at, k->d->t0, ns) && *ns <= FAR && *ns >= -FAR;
 }
 
 static void label(struct kineto *k)
@@ -190,24 +186,67 @@ static void label(struct kineto *k)
     ARRAY_PUSH(k->labels, k->nlabels, k->labels_cap, l);
 }
 
-static bool row(struct kineto *k, const struct kineto_cat *cat)
+/* What a row is, but for its times and what is particular to its category. */
+static void describe(struct kineto *k, struct event *ev)
 {
-    struct event ev;
-    if (!timed(k, cat->kind, &ev))
-        return true;
     int64_t named = number(&k->v[K_RANK], -1);
     int32_t rank = k->rank < 0 && named >= 0 && named <= INT32_MAX ? (int32_t)named : -1;
-    ev.rank = rank >= 0 ? rank : k->rank;
-    ev.name = json_intern(&k->v[K_NAME], &k->d->strings, &k->scratch, &k->feed->scan.repairs.bytes);
-    ev.correlation = json_int(&k->v[K_CORRELATION], -1);
-    if (ev_kind_class(cat->kind) == EV_HOST)
-        place_on_host(k, &ev, rank);
+    ev->rank = rank >= 0 ? rank : k->rank;
+    ev->name = json_intern(&k->v[K_NAME], &k->d->strings, &k->scratch, &k->feed->scan.repairs.bytes);
+    ev->correlation = json_int(&k->v[K_CORRELATION], -1);
+    if (ev_kind_class((enum ev_kind)ev->kind) == EV_HOST)
+        place_on_host(k, ev, rank);
     else
-        place_on_device(k, &ev, rank);
+        place_on_device(k, ev, rank);
+}
+
+static bool complete(struct kineto *k, const struct kineto_cat *cat)
+{
+    int64_t start, ns;
+    if (!length(k, &ns) || !instant(k, &start)) {
+        k->untimed++;
+        return true;
+    }
+    struct event ev = event_none(cat->kind, start, start + ns);
+    describe(k, &ev);
     if (cat->detail)
         cat->detail(k, &ev);
     kineto_own(k, &ev);
     return tracedata_event(k->d, &ev, k->e);
+}
+
+static int64_t lane_of(const struct kineto *k)
+{
+    return openrows_lane(number(&k->v[K_PID], -1), number(&k->v[K_TID], -1));
+}
+
+/* Side rows are written with their event, which is yet to come: a begin has none, and those of the host need none. */
+static bool begin(struct kineto *k, const struct kineto_cat *cat)
+{
+    struct event ev = event_none(EV_NKINDS, 0, 0);
+    int64_t start;
+    bool known = cat && instant(k, &start);
+    k->untimed += cat && !known;
+    if (known) {
+        ev = event_none(cat->kind, start, start);
+        describe(k, &ev);
+        if (cat->detail && ev_kind_class(cat->kind) == EV_HOST)
+            cat->detail(k, &ev);
+    }
+    openrows_begin(&k->open, lane_of(k), &ev);
+    return true;
+}
+
+/* An end names no category as a rule. */
+static bool end(struct kineto *k)
+{
+    struct event ev;
+    if (!openrows_end(&k->open, lane_of(k), &ev) || ev.kind == EV_NKINDS)
+        return true;
+    if (instant(k, &ev.end))
+        return tracedata_event(k->d, &ev, k->e);
+    k->untimed++;
+    return true;
 }
 
 bool kineto_event(struct kineto *k)
@@ -220,12 +259,15 @@ bool kineto_event(struct kineto *k)
         arena_free(&k->scratch);
     if (*ph->s == 'M')
         label(k);
-    if (*ph->s != 'X' || k->v[K_DUR].type == JSON_NONE)
+    if (*ph->s == 'E')
+        return end(k);
+    if (*ph->s != 'X' && *ph->s != 'B')
         return true;
     const struct kineto_cat *cat = kineto_cat_find(k, &k->v[K_CAT]);
     k->skipped += !cat;
+    k->unknown += !cat && !kineto_cat_is_no_row(&k->v[K_CAT]);
     k->rows += cat != NULL;
-    return !cat || row(k, cat);
+    return *ph->s == 'B' ? begin(k, cat) : !cat || complete(k, cat);
 }
 
 static int by_key(const void *x, const void *y)
@@ -282,6 +324,7 @@ void kineto_free(struct kineto *k)
 {
     idmap_free(&k->hosts);
     idmap_free(&k->ranks);
+    openrows_free(&k->open);
     free(k->labels);
     arena_free(&k->scratch);
 }

@@ -223,6 +223,18 @@ const struct kineto_cat *kineto_cat_find(struct kineto *k, const struct json_val
     return row ? &cats[row->slot] : NULL;
 }
 
+/* The whole recording, ranges that a counter was read in, records of events. */
+bool kineto_cat_is_no_row(const struct json_value *cat)
+{
+    static const char *const names[] = {"trace", "cuda_profiler_range", "cuda_event"};
+    char low[32];
+    bool fits = cat->type == JSON_STRING && lower(cat->s, cat->n, low);
+    for (size_t i = 0; fits && i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == cat->n && memcmp(names[i], low, cat->n) == 0)
+            return true;
+    return false;
+}
+
 static bool is_ours(const char *name, size_t n)
 {
     char low[32];

@@ -3,7 +3,7 @@
 
 TEST(cases_are_as_their_names_say)
 {
-    all_cases("import_chrome", "chrome", 9);
+    all_cases("import_chrome", "chrome", 12);
 }
 
 static void check(const struct tracedata *d, size_t i, enum ev_kind kind, const char *name, int64_t start, int64_t length)
@@ -50,7 +50,15 @@ TEST(device_lanes_are_told_by_their_names)
     tracedata_free(&d);
 }
 
-/* Random nests of begins and ends, in random order over threads, against a stack per thread. */
+static long long lost(const struct tracedata *d, const char *reason)
+{
+    for (size_t i = 0; i < d->nloss; i++)
+        if (strcmp(intern_str(&d->strings, d->loss[i].reason), reason) == 0)
+            return d->loss[i].count;
+    return 0;
+}
+
+/* Random nests of begins and ends, in random order over threads, against a stack per thread; of any program and of Kineto. */
 TEST(nests_match_a_stack)
 {
     enum { THREADS = 3, STEPS = 40 };
@@ -61,25 +69,34 @@ TEST(nests_match_a_stack)
             int64_t start[STEPS];
             int n;
         } stack[THREADS] = {0};
-        long long want_sum = 0, got_sum = 0;
-        size_t n = (size_t)sprintf(text, "[{\"ph\":\"X\",\"name\":\"z\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":1}"), events = 1;
+        const char *cat = prop_ % 2 ? "\"cat\":\"user_annotation\"," : "";
+        long long want_sum = 0, got_sum = 0, lone = 0, open = 0;
+        size_t n = (size_t)sprintf(text, "[{\"ph\":\"X\",%s\"name\":\"z\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":1}", cat), events = 1;
         for (int i = 1; i <= STEPS; i++) {
             size_t t = rnd(THREADS);
-            bool ends = stack[t].n && rnd(2);
-            if (ends) {
+            bool ends = rnd(2);
+            if (ends && stack[t].n) {
                 want_sum += (i - stack[t].start[--stack[t].n]) * 1000;
                 events++;
+                open--;
+            } else if (ends) {
+                lone++;
             } else {
                 stack[t].start[stack[t].n++] = i;
+                open++;
             }
-            n += (size_t)sprintf(text + n, ",{\"ph\":\"%c\",\"name\":\"r\",\"pid\":1,\"tid\":%zu,\"ts\":%d}", ends ? 'E' : 'B', t, i);
+            n += (size_t)sprintf(text + n, ",{\"ph\":\"%c\",%s\"name\":\"r\",\"pid\":1,\"tid\":%zu,\"ts\":%d}", ends ? 'E' : 'B', ends ? "" : cat, t,
+                                 i);
         }
         sprintf(text + n, "]");
         struct tracedata d = import_text(text);
+        assert_string_equal(tracedata_meta_get(&d, "source_format"), prop_ % 2 ? "kineto" : "chrome");
         for (size_t i = 1; i < d.n; i++)
             got_sum += d.ev[i].end - d.ev[i].start;
         assert_int_equal(d.n, events);
         assert_int_equal(got_sum, want_sum);
+        assert_int_equal(lost(&d, "ranges without an end, left out"), open);
+        assert_int_equal(lost(&d, "ends without a begin, left out"), lone);
         tracedata_free(&d);
     }
 }

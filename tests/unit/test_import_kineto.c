@@ -172,6 +172,27 @@ TEST(device_rows_belong_to_the_process_that_calls)
     }
 }
 
+/* Marks that people put between with B and E; rows of the device too, as far as such rows tell. */
+TEST(begins_and_ends_are_rows)
+{
+    struct tracedata d =
+        import_text(DOC("{\"ph\":\"B\",\"cat\":\"user_annotation\",\"name\":\"outer\",\"pid\":1,\"tid\":2,\"ts\":1000},"
+                        "{\"ph\":\"B\",\"cat\":\"Operator\",\"name\":\"ProfilerStep#3\",\"pid\":1,\"tid\":2,\"ts\":1001},"
+                        "{\"ph\":\"B\",\"cat\":\"x\",\"name\":\"no row\",\"pid\":1,\"tid\":2,\"ts\":1002},"
+                        "{\"ph\":\"B\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1002,\"args\":{\"correlation\":4}},"
+                        "{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":1003},"
+                        "{\"ph\":\"E\",\"pid\":0,\"tid\":7,\"ts\":1004.001},"
+                        "{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":1005},"
+                        "{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":1010.5}"));
+    assert_int_equal(d.n, 3);
+    assert_true(d.ev[0].kind == EV_KERNEL && d.ev[0].end - d.ev[0].start == 2001 && d.ev[0].device == 0 && d.ev[0].correlation == 4);
+    assert_true(d.ev[1].kind == EV_RANGE && d.ev[1].start == 1000 && d.ev[1].end == 5000);
+    assert_true(d.ev[2].kind == EV_RANGE && d.ev[2].start == 0 && d.ev[2].end == 10500);
+    assert_string_equal(event_name(&d, 2), "outer");
+    assert_int_equal(d.threads[d.ev[2].thread].tid, 2);
+    tracedata_free(&d);
+}
+
 TEST(collectives_by_their_arguments)
 {
     struct tracedata d = import_text(
@@ -345,7 +366,7 @@ TEST(shared_traces_are_exact)
 UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(a_refusal_names_line_and_reason), UNIT(times_are_exact_ns_relative_to_the_first),
           UNIT(a_base_makes_times_absolute_and_does_not_move_them), UNIT(categories_become_kinds),
           UNIT(a_row_is_of_the_device_by_category_not_by_its_stream), UNIT(device_rows_belong_to_the_process_that_calls),
-          UNIT(collectives_by_their_arguments), UNIT(copies_and_launches_keep_their_details), UNIT(waits_on_the_device_track),
-          UNIT(the_rank_counts_wherever_it_stands), UNIT(merged_ranks_are_processes_of_their_own), UNIT(names_are_text_whatever_they_hold),
-          UNIT(bytes_that_are_no_utf8_are_replaced), UNIT(threads_and_processes_have_names), UNIT(secrets_stay_in_the_file),
-          UNIT(rocm_is_told_by_its_calls), UNIT(shared_traces_are_exact))
+          UNIT(begins_and_ends_are_rows), UNIT(collectives_by_their_arguments), UNIT(copies_and_launches_keep_their_details),
+          UNIT(waits_on_the_device_track), UNIT(the_rank_counts_wherever_it_stands), UNIT(merged_ranks_are_processes_of_their_own),
+          UNIT(names_are_text_whatever_they_hold), UNIT(bytes_that_are_no_utf8_are_replaced), UNIT(threads_and_processes_have_names),
+          UNIT(secrets_stay_in_the_file), UNIT(rocm_is_told_by_its_calls), UNIT(shared_traces_are_exact))
