@@ -11,12 +11,12 @@
 #include "analyzer/gatecmd.h"
 #include "analyzer/progress.h"
 #include "schemas/arena.h"
+#include "schemas/tmpfolder.h"
 
 #include <errno.h>
 #include <glob.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,22 +118,12 @@ static void found(const char *path, struct opt_list *files, struct arena *arena)
     size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : n;
     glob_t g = {0};
     if (access(path, F_OK) == 0)
-        files->v[files->n++] = path;
+        opt_list_add(files, arena, path);
     const char *pattern = arena_printf(arena, "%.*s.[0-9]*%s", (int)stem, path, path + stem);
     if (glob(pattern, 0, NULL, &g) == 0)
-        for (size_t i = 0; i < g.gl_pathc && files->n < OPT_LIST_MAX; i++)
-            files->v[files->n++] = arena_strdup(arena, g.gl_pathv[i]);
-    globfree(&g);
-}
-
-static void remove_folder(const char *folder, struct arena *arena)
-{
-    glob_t g = {0};
-    if (glob(arena_printf(arena, "%s/*", folder), 0, NULL, &g) == 0)
         for (size_t i = 0; i < g.gl_pathc; i++)
-            unlink(g.gl_pathv[i]);
+            opt_list_add(files, arena, arena_strdup(arena, g.gl_pathv[i]));
     globfree(&g);
-    rmdir(folder);
 }
 
 struct places_of_files {
@@ -153,14 +143,14 @@ static int record_turn(const struct args *a, int64_t k, const struct places_of_f
     if (a->repeat == 1)
         found(file, files, arena);
     else if (access(file, F_OK) == 0)
-        files->v[files->n++] = file;
+        opt_list_add(files, arena, file);
     return 0;
 }
 
 static enum status record_and_judge(const struct args *a, const struct places_of_files *p, const struct gate_args *g, const struct trace_opts *to,
                                     const struct output_opts *oo, struct arena *arena, struct err *e)
 {
-    struct opt_list files = {.v = arena_array(arena, const char *, OPT_LIST_MAX)};
+    struct opt_list files = {0};
     struct gate_args gate = *g;
     for (int64_t k = 0; k < a->repeat; k++) {
         int rc = record_turn(a, k, p, &files, arena);
@@ -181,33 +171,26 @@ static enum status record_and_judge(const struct args *a, const struct places_of
     return gate_files(files.v, files.n, &gate, to, oo, e);
 }
 
-static char *temporary(struct arena *arena, struct err *e)
-{
-    const char *tmp = getenv("TMPDIR");
-    char *folder = arena_printf(arena, "%s/cpscope-check-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(folder))
-        fail(e, ERR_FAIL, "%s: cannot make a temporary folder: %s", folder, strerror(errno));
-    return folder;
-}
-
 static enum status check(const struct args *a, const struct gate_args *g, const struct trace_opts *to, const struct output_opts *oo,
                          struct arena *arena, struct err *e)
 {
-    char *folder = a->keep ? NULL : temporary(arena, e), *before = a->before && !e->kind ? temporary(arena, e) : NULL;
-    struct places_of_files p = {a->keep ? a->keep : arena_printf(arena, "%s/run.sqlite", folder), before};
+    const char *program = a->program.v[0], *folder = a->keep ? NULL : tmpfolder_make(program, arena, e);
+    const char *before = a->before && !e->kind ? tmpfolder_make(program, arena, e) : NULL;
+    struct places_of_files p = {folder ? arena_printf(arena, "%s/run.sqlite", folder) : a->keep, before};
     catch_signals();
     enum status status = e->kind ? err_status(e) : record_and_judge(a, &p, g, to, oo, arena, e);
     if (folder)
-        remove_folder(folder, arena);
+        tmpfolder_remove(folder);
     if (before)
-        remove_folder(before, arena);
+        tmpfolder_remove(before);
     return status;
 }
 
 static enum status run(int argc, char **argv, struct err *e)
 {
     struct args a = {.repeat = 1};
-    struct gate_args g = {0};
+    struct rules rules = {0};
+    struct gate_args g = {.read = &rules};
     struct trace_opts to = TRACE_OPTS_NONE;
     struct output_opts oo = {0};
     struct arena arena = {0};
@@ -223,6 +206,7 @@ static enum status run(int argc, char **argv, struct err *e)
         ok = fail(e, ERR_USAGE, "--before and --baseline: one of the two, they are the same side");
     if (ok && gate_ready(&g, &oo, e))
         status = check(&a, &g, &to, &oo, &arena, e);
+    rules_free(&rules);
     arena_free(&arena);
     return e->kind ? err_status(e) : status;
 }

@@ -42,10 +42,14 @@ static const struct diff_kind *kind_named(const char *name, struct err *e)
     return NULL;
 }
 
-static bool ledger_named(const char *name, struct err *e)
+/* NULL: a table or a ledger that there is not. */
+static const struct diff_kind *kind_asked(const struct args *a, struct err *e)
 {
-    bool known = !name || strcmp(name, "wait") == 0 || strcmp(name, "op") == 0;
-    return known || fail(e, ERR_USAGE, "--ledger %s: not op or wait", name);
+    const struct diff_kind *k = kind_named(a->table, e);
+    bool known = !a->ledger || strcmp(a->ledger, "wait") == 0 || strcmp(a->ledger, "op") == 0;
+    if (k && !known)
+        fail(e, ERR_USAGE, "--ledger %s: not op or wait", a->ledger);
+    return known ? k : NULL;
 }
 
 /* What made the two sides, and what they are compared for. */
@@ -83,7 +87,7 @@ static enum status run(int argc, char **argv, struct err *e)
     struct gitlines changed = {0};
     const struct opt_group groups[] = {{opts, &a, NULL}, {trace_opt_rows, &to, "What is looked at:"}, {output_opt_rows, &oo, "Output:"}, {0}};
     const struct diff_kind *k = NULL;
-    bool ok = opt_parse(argc, argv, groups, doc, &arena, e) && (k = kind_named(a.table, e)) && ledger_named(a.ledger, e);
+    bool ok = opt_parse(argc, argv, groups, doc, &arena, e) && output_ready(&oo, false, e) && (k = kind_asked(&a, e));
     progress_enable(!oo.quiet && !oo.no_progress);
     to.quiet = oo.quiet;
     ok = ok && trace_open(&a.before, 1, &to, &before, e) && trace_open(&a.after, 1, &to, &after, e) && trace_spares(&before, oo.path, e) &&

@@ -24,18 +24,20 @@ static const char doc[] = "Fail when a host-device sync appears at a call site t
 static enum status run(int argc, char **argv, struct err *e)
 {
     struct args a = {0};
-    struct gate_args g = {0};
+    struct rules rules = {0};
+    struct gate_args g = {.read = &rules};
     struct trace_opts to = TRACE_OPTS_NONE;
     struct output_opts oo = {0};
     struct arena arena = {0};
     enum status status = STATUS_OK;
     const struct opt_group groups[] = {
         {opts, &a, NULL}, {gate_opt_rows, &g, "Rules:"}, {trace_opt_rows, &to, "What is looked at:"}, {output_gate_rows, &oo, "Output:"}, {0}};
-    bool ok = opt_parse(argc, argv, groups, doc, &arena, e);
+    bool ok = opt_parse(argc, argv, groups, doc, &arena, e) && gate_ready(&g, &oo, e);
     progress_enable(!oo.quiet && !oo.no_progress);
     to.quiet = oo.quiet;
     if (ok)
         status = gate_files(a.files.v, a.files.n, &g, &to, &oo, e);
+    rules_free(&rules);
     arena_free(&arena);
     return e->kind ? err_status(e) : status;
 }

@@ -183,7 +183,8 @@ static enum status run(int argc, char **argv, struct err *e)
     if (opt_parse(argc, argv, groups,
                   "What a trace says of itself.\vlast_event_ns: since the trace's start. clean_end: 1, or 0 when the recording was cut off. "
                   "recording_cost_pct: time that recording took on the emitting threads, of their time.",
-                  &a, e))
+                  &a, e) &&
+        output_ready(&oo, false, e))
         show(&args, &oo, e);
     arena_free(&a);
     return err_status(e);

@@ -2,7 +2,6 @@
 #include "analyzer/gatecmd.h"
 #include "analyzer/gate.h"
 #include "reports/asset.h"
-#include "reports/render.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -39,24 +38,23 @@ static enum status noise(const struct runset *runs, const struct output_opts *oo
 }
 
 /* Rules against runs into *table. */
-static bool verdicts(const struct runset *runs, const struct gate_args *a, struct rules *rules, struct table *table, struct gate_result *got,
-                     struct err *e)
+static bool verdicts(const struct runset *runs, const struct gate_args *a, struct table *table, struct gate_result *got, struct err *e)
 {
     struct baseline b = {0};
     struct gitlines changed = {0};
     struct gate_opts o = {a->baseline ? &b : NULL, a->git ? &changed : NULL};
-    bool ok = (!a->baseline || baseline_open(a->baseline, &runs->v[0].t.opts, rules, &b, e)) && (!a->git || gitlines_open(a->git, &changed, e)) &&
-              gate_run(runs, rules, &o, table, got, e);
+    bool ok = (!a->baseline || baseline_open(a->baseline, &runs->v[0].t.opts, a->read, &b, e)) && (!a->git || gitlines_open(a->git, &changed, e)) &&
+              gate_run(runs, a->read, &o, table, got, e);
     gitlines_close(&changed);
     baseline_close(&b);
     return ok;
 }
 
-static enum status judge(const struct runset *runs, const struct gate_args *a, struct rules *rules, const struct output_opts *oo, struct err *e)
+static enum status judge(const struct runset *runs, const struct gate_args *a, const struct output_opts *oo, struct err *e)
 {
     struct table table = {0};
     struct gate_result got = {0};
-    bool ok = verdicts(runs, a, rules, &table, &got, e);
+    bool ok = verdicts(runs, a, &table, &got, e);
     if (ok && a->note)
         table_note(&table, "%s", a->note);
     ok = ok && output_table(&table, NULL, oo, e);
@@ -85,35 +83,30 @@ static bool one_task(const struct gate_args *a, struct err *e)
     return !a->noise || (!a->update && !a->baseline) || fail(e, ERR_USAGE, "--aa compares the files with each other: no baseline goes with it");
 }
 
-static bool read_rules(const struct gate_args *a, struct rules *rules, struct err *e)
+static bool read_rules(const struct gate_args *a, struct err *e)
 {
-    return a->rules ? rules_read(a->rules, rules, e) : rules_parse("default.rules", asset_text("default.rules"), rules, e);
+    return a->rules ? rules_read(a->rules, a->read, e) : rules_parse("default.rules", asset_text("default.rules"), a->read, e);
 }
 
 bool gate_ready(const struct gate_args *a, const struct output_opts *oo, struct err *e)
 {
-    struct rules rules = {0};
     struct gitlines changed = {0};
-    bool ok = one_task(a, e) && (!oo->format || renderer_find(oo->format, e)) && read_rules(a, &rules, e);
+    bool ok = one_task(a, e) && output_ready(oo, !a->noise, e) && read_rules(a, e);
     if (ok && a->baseline && access(a->baseline, R_OK) != 0)
         ok = fail(e, ERR_FAIL, "%s: cannot open: %s", a->baseline, strerror(errno));
     ok = ok && (!a->git || gitlines_open(a->git, &changed, e));
     gitlines_close(&changed);
-    rules_free(&rules);
     return ok;
 }
 
 enum status gate_files(const char *const *paths, size_t n, const struct gate_args *a, const struct trace_opts *to, const struct output_opts *oo,
                        struct err *e)
 {
-    struct rules rules = {0};
     struct runset runs = {0};
     enum status status = STATUS_OK;
-    bool ok = one_task(a, e) && read_rules(a, &rules, e);
-    ok = ok && runset_open(paths, n, to, &runs, e) && spares(&runs, a, oo, e);
+    bool ok = runset_open(paths, n, to, &runs, e) && spares(&runs, a, oo, e);
     if (ok)
-        status = a->noise ? noise(&runs, oo, e) : a->update ? update(&runs, a->update, &rules, e) : judge(&runs, a, &rules, oo, e);
+        status = a->noise ? noise(&runs, oo, e) : a->update ? update(&runs, a->update, a->read, e) : judge(&runs, a, oo, e);
     runset_close(&runs);
-    rules_free(&rules);
     return ok ? status : err_status(e);
 }

@@ -4,7 +4,7 @@
  * in memory; else the answer is the command to run. The format has no public mark: the name tells.
  */
 #include "analyzer/import.h"
-#include "analyzer/tmpfolder.h"
+#include "schemas/tmpfolder.h"
 
 #include <errno.h>
 #include <fcntl.h>

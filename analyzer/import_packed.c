@@ -6,7 +6,7 @@
  */
 #include "analyzer/import.h"
 #include "analyzer/sqlin.h"
-#include "analyzer/tmpfolder.h"
+#include "schemas/tmpfolder.h"
 #include "schemas/tracefile.h"
 
 #include <errno.h>

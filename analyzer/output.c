@@ -3,6 +3,7 @@
 #include "analyzer/across.h"
 #include "analyzer/re.h"
 #include "analyzer/warn.h"
+#include "reports/gaterow.h"
 #include "reports/render.h"
 #include "schemas/nearest.h"
 
@@ -153,9 +154,20 @@ static int width_of(const FILE *f)
     return f == stdout && isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
 }
 
+static const struct renderer *format_of(const struct output_opts *o, bool verdicts, struct err *e)
+{
+    return renderer_find(o->format ? o->format : "text", verdicts, e);
+}
+
+bool output_ready(const struct output_opts *o, bool verdicts, struct err *e)
+{
+    bool on;
+    return format_of(o, verdicts, e) && colors(o->color, NULL, &on, e);
+}
+
 static bool print(const struct table *t, const struct output_opts *o, struct err *e)
 {
-    const struct renderer *r = renderer_find(o->format ? o->format : "text", e);
+    const struct renderer *r = format_of(o, gaterow_fits(t), e);
     struct output out;
     if (!r || !output_open(&out, o->path, e))
         return false;

@@ -14,6 +14,9 @@ struct output_opts {
 extern const struct opt output_opt_rows[];  /* into a struct output_opts */
 extern const struct opt output_gate_rows[]; /* the same for verdicts, which have more formats */
 
+/* What can be refused before there is a table: a format that is none, or for verdicts only; a colour. ERR_USAGE. */
+bool output_ready(const struct output_opts *o, bool verdicts, struct err *e);
+
 /* A file that appears whole or not at all; path NULL: stdout, which main() checks. A device or a pipe is written to as it is. */
 struct output {
     FILE *f;

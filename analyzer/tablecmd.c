@@ -41,7 +41,7 @@ enum status table_main(const struct table_desc *d, int argc, char **argv, struct
         {0},
     };
     const char *doc = arena_printf(&a, "%s.\v%s", d->title, d->what ? d->what : "");
-    if (opt_parse(argc, argv, groups, doc, &a, e)) {
+    if (opt_parse(argc, argv, groups, doc, &a, e) && output_ready(&oo, false, e)) {
         progress_enable(!oo.quiet && !oo.no_progress);
         to.quiet = oo.quiet;
         to.spared = table_spares(d, &to, d->args_size ? args : NULL);

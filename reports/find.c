@@ -4,16 +4,20 @@
 
 #include <string.h>
 
-const struct renderer *renderer_find(const char *name, struct err *e)
+const struct renderer *renderer_find(const char *name, bool verdicts, struct err *e)
 {
     char known[256] = "";
+    bool there = false;
     for (size_t i = 0; renderers[i]; i++) {
-        if (strcmp(renderers[i]->name, name) == 0)
+        bool here = verdicts || !renderers[i]->verdicts, it = strcmp(renderers[i]->name, name) == 0;
+        if (here && it)
             return renderers[i];
+        there = there || it;
         size_t at = strlen(known);
-        snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", renderers[i]->name);
+        if (here)
+            snprintf(known + at, sizeof known - at, "%s%s", at ? ", " : "", renderers[i]->name);
     }
-    fail(e, ERR_USAGE, "--format %s: no such format; there are %s", name, known);
+    fail(e, ERR_USAGE, "--format %s: %s; there are %s", name, there ? "only for the verdicts of gate and check" : "no such format", known);
     return NULL;
 }
 

@@ -3,7 +3,6 @@
  * junit, sarif and github print a table with the columns rule, verdict, why, file, line (analyzer/gate.c) and nothing else.
  */
 #pragma once
-#include "schemas/err.h"
 #include "schemas/table.h"
 
 struct gaterow {
@@ -11,6 +10,5 @@ struct gaterow {
     int64_t line;                            /* 0 where absent */
 };
 
-/* False (ERR_USAGE) when the table is not the gate's; `format` names the format in the message. */
-bool gaterow_fits(const struct table *t, const char *format, struct err *e);
+bool gaterow_fits(const struct table *t); /* it is the gate's */
 struct gaterow gaterow_at(const struct table *t, size_t row);

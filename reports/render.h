@@ -16,14 +16,14 @@ struct render_opts {
     const char *title; /* html: of the document; NULL: the tables' own */
 };
 
-/* Prints tables[0 .. n-1] in order. false: they cannot be shown in this format (ERR_USAGE). A failing stream is the
- * caller's to notice (ferror, at its close). */
+/* Prints tables[0 .. n-1] in order. A failing stream is the caller's to notice (ferror, at its close). */
 struct renderer {
     const char *name, *what;
     bool (*render)(const struct table *const *tables, size_t n, const struct render_opts *o, FILE *out, struct err *e);
+    bool verdicts; /* of tables that are the gate's only (gaterow_fits) */
 };
 
 extern const struct renderer *const renderers[]; /* ends with NULL; in order of name */
 
-/* NULL with a message that lists what there is: ERR_USAGE. */
-const struct renderer *renderer_find(const char *name, struct err *e);
+/* NULL with a message that lists what there is, for the gate's table (`verdicts`) or any other: ERR_USAGE. */
+const struct renderer *renderer_find(const char *name, bool verdicts, struct err *e);

@@ -68,13 +68,10 @@ static void suite(const struct table *t, FILE *out)
 
 static bool render(const struct table *const *tables, size_t n, const struct render_opts *o, FILE *out, struct err *e)
 {
-    (void)o;
-    for (size_t i = 0; i < n; i++)
-        if (!gaterow_fits(tables[i], "junit", e))
-            return false;
+    (void)o, (void)e;
     for (size_t i = 0; i < n; i++)
         suite(tables[i], out);
     return true;
 }
 
-const struct renderer render_junit = {.name = "junit", .what = "JUnit XML (gate, check)", .render = render};
+const struct renderer render_junit = {.name = "junit", .what = "JUnit XML (gate, check)", .verdicts = true, .render = render};

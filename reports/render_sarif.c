@@ -72,10 +72,7 @@ static void result(const struct table *t, size_t row, FILE *out)
 
 static bool render(const struct table *const *tables, size_t n, const struct render_opts *o, FILE *out, struct err *e)
 {
-    (void)o;
-    for (size_t i = 0; i < n; i++)
-        if (!gaterow_fits(tables[i], "sarif", e))
-            return false;
+    (void)o, (void)e;
     fputs(
         "{\"$schema\": \"https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json\",\n \"version\": \"2.1.0\", \"runs\": [",
         out);
@@ -96,4 +93,4 @@ static bool render(const struct table *const *tables, size_t n, const struct ren
     return true;
 }
 
-const struct renderer render_sarif = {.name = "sarif", .what = "SARIF 2.1.0 (gate, check)", .render = render};
+const struct renderer render_sarif = {.name = "sarif", .what = "SARIF 2.1.0 (gate, check)", .verdicts = true, .render = render};

@@ -88,12 +88,16 @@ static const struct opt *row_at(const struct opt_group *g, size_t i, void **into
     return NULL;
 }
 
-static void list_add(struct opt_list *l, struct arena *a, const char *s)
+/* Room for twice as many at every power of two. */
+void opt_list_add(struct opt_list *l, struct arena *a, const char *s)
 {
-    if (!l->v)
-        l->v = arena_array(a, const char *, OPT_LIST_MAX);
-    if (l->n < OPT_LIST_MAX)
-        l->v[l->n++] = s;
+    if ((l->n & (l->n - 1)) == 0) {
+        const char **v = arena_array(a, const char *, l->n ? 2 * l->n : 1);
+        for (size_t i = 0; i < l->n; i++)
+            v[i] = l->v[i];
+        l->v = v;
+    }
+    l->v[l->n++] = s;
 }
 
 static error_t store(struct parse *p, const struct opt *o, void *into, char *value)
@@ -124,7 +128,7 @@ static error_t store(struct parse *p, const struct opt *o, void *into, char *val
         ok = opt_time(value, at);
         break;
     default:
-        list_add(at, p->arena, value);
+        opt_list_add(at, p->arena, value);
     }
     if (!ok)
         fail(p->e, ERR_USAGE, "--%s %s: not %s", o->name, value,
@@ -152,6 +156,8 @@ bool opt_set(const struct opt_group *groups, const char *name, const char *value
         *known = o != NULL;
     if (!o)
         return fail(e, ERR_USAGE, "%s: no such option", name);
+    if (o->type == OPT_LIST)
+        return fail(e, ERR_USAGE, "%s: only on the command line, where it may be given again", name);
     if (o->type != OPT_FLAG)
         return store(&p, o, into, (char *)value) == 0;
     *(bool *)((char *)into + o->offset) = !strcmp(value, "yes");

@@ -28,8 +28,6 @@ enum opt_type {
     OPT_REST,         /* struct opt_list: everything from the first positional on, options and all (record -- PROGRAM ...) */
 };
 
-enum { OPT_LIST_MAX = 4096 };
-
 struct opt_list {
     const char **v; /* points into argv's strings; the array belongs to the arena given to opt_parse */
     size_t n;
@@ -51,14 +49,15 @@ struct opt_group {
 };
 
 struct arena;
+void opt_list_add(struct opt_list *l, struct arena *a, const char *s); /* to a list that is {0} or was filled by this alone */
 
 /* Parses argv[1..]; argv[0] is how messages name the command ("cpscope summary"). `groups` ends with {0}. `doc` is the
  * help text: usage purpose before '\v', notes and examples after it. --help, --usage and --version print and end the program
  * with 0 (3 when standard output cannot be written). false: an option or a value is wrong, or an argument is missing (ERR_USAGE). */
 bool opt_parse(int argc, char **argv, const struct opt_group *groups, const char *doc, struct arena *a, struct err *e);
 
-/* Sets the option of that long name from text, as the command line would; a flag from yes or no. False: ERR_USAGE, or no such
- * option: *known (may be NULL) tells. The text stays referred to. */
+/* Sets the option of that long name from text, as the command line would; a flag from yes or no; no
+ * OPT_LIST. False: ERR_USAGE, or no such option: *known (may be NULL) tells. The text stays referred to. */
 bool opt_set(const struct opt_group *groups, const char *name, const char *value, bool *known, struct err *e);
 
 /* "12.5ms" and the like as integer ns, exactly (no floating point). Units ns us ms s m h. */

@@ -1,12 +1,13 @@
 /* tracefile_open.c - what a trace file is told by, and finishing those that were cut off before they are read. */
+#include "schemas/arena.h"
 #include "schemas/recover.h"
+#include "schemas/tmpfolder.h"
 #include "schemas/tracefile.h"
 #include "schemas/tracefile_sql.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -96,10 +97,9 @@ static bool copy_file(const char *from, const char *to, struct err *e)
     return ok || fail(e, ERR_FAIL, "%s: cannot copy to %s: %s", from, to, strerror(errno));
 }
 
-static const char *const sides[] = {"-wal", "-ring", "-shm", ""};
-
 static bool copy_all(const char *path, const char *file, struct err *e)
 {
+    static const char *const sides[] = {"-wal", "-ring"};
     char from[4200], to[4200];
     bool ok = copy_file(path, file, e);
     for (int i = 0; i < 2 && ok; i++) {
@@ -113,20 +113,15 @@ static bool copy_all(const char *path, const char *file, struct err *e)
 /* A folder that cannot be written: all files are copied, folded in and read there. */
 static bool load_copy(const char *path, bool left, unsigned parts, int threads, struct tracedata *d, struct err *e)
 {
-    const char *dir = getenv("TMPDIR");
-    char folder[2048], file[4096];
-    bool done;
-    snprintf(folder, sizeof folder, "%s/cpscope-XXXXXX", dir && *dir ? dir : "/tmp");
-    if (!mkdtemp(folder))
-        return fail(e, ERR_FAIL, "%s: unfinished recording in a folder that cannot be written, and no temporary folder: %s", path, strerror(errno));
-    snprintf(file, sizeof file, "%s/trace.sqlite", folder);
-    bool ok = copy_all(path, file, e) && (!left || recover_merge(file, &done, e)) && fold_in(file, e) && tracefile_read(file, parts, threads, d, e);
-    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-        char s[4200];
-        snprintf(s, sizeof s, "%s%s", file, sides[i]);
-        unlink(s);
+    struct arena a = {0};
+    const char *folder = tmpfolder_make(arena_printf(&a, "%s: unfinished recording in a folder that cannot be written", path), &a, e);
+    bool ok = folder != NULL, done;
+    if (ok) {
+        const char *file = arena_printf(&a, "%s/trace.sqlite", folder);
+        ok = copy_all(path, file, e) && (!left || recover_merge(file, &done, e)) && fold_in(file, e) && tracefile_read(file, parts, threads, d, e);
+        tmpfolder_remove(folder);
     }
-    rmdir(folder);
+    arena_free(&a);
     return ok;
 }
 

@@ -26,6 +26,7 @@ turns --before true -- sh -c "$b"; tail -n 1 log
 cpscope check --before true --baseline good.baseline -- true
 rm order log
 cpscope check --stack-threshold 1ms -- true 2>&1 | head -1
+turns --rules <(echo 'op_syncs.count sum <= 23') -- $(bench 2 2 interval); rm log # a pipe is read once
 # what is wrong with the question is said before the program starts
 early() { cpscope check "$@" -- touch ran; echo "status $?"; }
 early --baseline absent.baseline

@@ -172,11 +172,12 @@ struct into {
     int64_t whole, count, time;
     double real;
     bool flag;
+    struct opt_list list;
 };
 #define AT(field) offsetof(struct into, field)
 static const struct opt rows[] = {{OPT_TEXT, "text", AT(text)}, {OPT_INT, "whole", AT(whole)}, {OPT_COUNT, "count", AT(count)},
                                   {OPT_REAL, "real", AT(real)}, {OPT_ARG, "ARG", AT(text)},    {0}};
-static const struct opt more[] = {{OPT_TIME, "time", AT(time)}, {OPT_FLAG, "flag", AT(flag)}, {0}};
+static const struct opt more[] = {{OPT_TIME, "time", AT(time)}, {OPT_FLAG, "flag", AT(flag)}, {OPT_LIST, "list", AT(list)}, {0}};
 
 TEST(an_option_is_set_as_the_command_line_would)
 {
@@ -222,6 +223,7 @@ TEST(what_cannot_be_set_is_said)
         {"flag", "true", "flag = true: want yes or no", true},
         {"ARG", "x", "ARG: no such option", false}, /* a positional is not set by name */
         {"tex", "x", "tex: no such option", false},
+        {"list", "x", "list: only on the command line, where it may be given again", true},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct into v = {0};

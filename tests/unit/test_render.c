@@ -38,7 +38,7 @@ static char *rendered(const char *format, const struct table *t, size_t n, struc
 {
     struct err e = {0};
     const struct table *tables[] = {t, t};
-    const struct renderer *r = renderer_find(format, &e);
+    const struct renderer *r = renderer_find(format, true, &e);
     char *text = NULL;
     size_t size = 0;
     if (!r)
@@ -127,9 +127,13 @@ TEST(several_tables_are_an_array)
 TEST(unknown_format_lists_the_known)
 {
     struct err e = {0};
-    assert_null(renderer_find("yaml", &e));
+    assert_null(renderer_find("yaml", true, &e));
     assert_int_equal(e.kind, ERR_USAGE);
-    assert_non_null(strstr(e.msg, "markdown"));
+    assert_string_equal(e.msg, "--format yaml: no such format; there are csv, github, html, json, junit, markdown, sarif, text");
+    e = (struct err){0};
+    assert_null(renderer_find("junit", false, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_string_equal(e.msg, "--format junit: only for the verdicts of gate and check; there are csv, html, json, markdown, text");
 }
 
 /* Any bytes but NUL, often ones that mean something to somebody. */

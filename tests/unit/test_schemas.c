@@ -158,6 +158,18 @@ TEST(rest_takes_the_program_with_its_options)
     arena_free(&a);
 }
 
+TEST(a_list_has_no_end)
+{
+    struct arena a = {0};
+    struct opt_list l = {0};
+    for (size_t i = 0; i < 5000; i++)
+        opt_list_add(&l, &a, arena_printf(&a, "%zu", i));
+    assert_int_equal(l.n, 5000);
+    for (size_t i = 0; i < l.n; i++)
+        assert_int_equal(strtoul(l.v[i], NULL, 10), i);
+    arena_free(&a);
+}
+
 static const struct column columns[] = {{"name", UNIT_TEXT}, {"n", UNIT_COUNT}, {"pct", UNIT_PERCENT, "n"}, {"x", UNIT_REAL}, {0}};
 
 TEST(csv_quotes_and_keeps_absent_empty)
@@ -211,4 +223,4 @@ TEST(sorting_is_total_with_absent_last)
 
 UNIT_MAIN(UNIT(first_failure_sticks_and_is_one_line), UNIT(arena_gives_zeroed_disjoint_memory), UNIT(interned_strings_keep_their_ids),
           UNIT(times_are_exact_and_need_a_unit), UNIT(options_fill_their_rows), UNIT(rest_takes_the_program_with_its_options),
-          UNIT(csv_quotes_and_keeps_absent_empty), UNIT(sorting_is_total_with_absent_last))
+          UNIT(a_list_has_no_end), UNIT(csv_quotes_and_keeps_absent_empty), UNIT(sorting_is_total_with_absent_last))

@@ -1,5 +1,5 @@
 /* tmpfolder.c - see tmpfolder.h. */
-#include "analyzer/tmpfolder.h"
+#include "schemas/tmpfolder.h"
 
 #include <dirent.h>
 #include <errno.h>
