@@ -34,6 +34,7 @@ void digest_make(const struct table_desc *d, const struct trace *t, const void *
     with.calls = &g->calls;
     if (!d->fill(&with, args, &g->rows, &g->err))
         table_cut(&g->rows, 0);
+    table_note_steps(t, &g->rows);
 }
 
 void digest_free(struct digest *g)

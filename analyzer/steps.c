@@ -85,9 +85,9 @@ struct steplist steps_find(const struct tracedata *d, const uint32_t *ev, size_t
     }
     if (!found)
         return (struct steplist){0};
-    found = drop_overlaps(v, drop_same_number(v, found));
-    struct step *out = arena_array(a, struct step, found);
-    memcpy(out, v, found * sizeof *v);
+    size_t kept = drop_overlaps(v, drop_same_number(v, found));
+    struct step *out = arena_array(a, struct step, kept);
+    memcpy(out, v, kept * sizeof *v);
     free(v);
-    return (struct steplist){out, found};
+    return (struct steplist){out, kept, found - kept};
 }

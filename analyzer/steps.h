@@ -2,7 +2,7 @@
  *
  * step#N (ours), ProfilerStep#N (PyTorch), or what --step-marker matches: its number is what follows the last '#', else
  * the position in time. warmup#N is left out. Of ranges that carry the same number the longest is taken; a step that
- * begins inside its predecessor is dropped (a marker used at two depths).
+ * begins inside its predecessor is dropped (a marker used at two depths). Both are counted in `left`.
  */
 #pragma once
 #include "schemas/tracedata.h"
@@ -16,6 +16,7 @@ struct step {
 struct steplist {
     const struct step *v; /* in order of time, not overlapping */
     size_t n;
+    size_t left; /* ranges that are called steps and are none of these */
 };
 
 /* ev: numbers of a rank's host events in d->ev. marker NULL: the built-in names. */

@@ -44,6 +44,18 @@ static void note_file(const struct trace_file *f, struct table *out)
     }
 }
 
+void table_note_steps(const struct trace *t, struct table *out)
+{
+    for (size_t i = 0; i < t->nfiles; i++) {
+        const struct trace_file *f = &t->files[i];
+        size_t left = 0;
+        for (uint32_t r = f->first_rank; r < f->first_rank + f->nranks; r++)
+            left += t->ranks[r].steps.left;
+        if (left)
+            table_note(out, "%s: ranges called steps that overlap another step or repeat its number, left out: %zu", f->name, left);
+    }
+}
+
 /* One file of `t`, numbered from 0; the rows are t's. */
 static void view_open(const struct trace *t, uint32_t file, struct trace *v)
 {
@@ -100,6 +112,8 @@ bool table_build(const struct table_desc *d, const struct trace *t, const void *
         return false;
     if (whole && d->order)
         table_sort_by(out, d->order);
+    if (whole)
+        table_note_steps(t, out);
     table_notes(t, out);
     return true;
 }
@@ -118,7 +132,7 @@ const char *table_option(const struct table_desc *d, const void *args)
 unsigned table_spares(const struct table_desc *d, const struct trace_opts *o, const void *args)
 {
     bool all = o->range || o->step || o->from != INT64_MIN || o->to != INT64_MAX || table_option(d, args);
-    return d->spares & ~(o->range ? SIDE_RANGE : 0u) & ~(all ? (unsigned)ROWS_ANY : 0u);
+    return COLUMNS_ALL | (d->spares & ~(o->range ? SIDE_RANGE : 0u) & ~(all ? (unsigned)ROWS_ANY : 0u));
 }
 
 void table_note_files(const struct trace *t, struct table *out)

@@ -166,5 +166,6 @@ unsigned table_spares(const struct table_desc *d, const struct trace_opts *o, co
 /* The notes that every table ends with: the window, bad rows, losses. */
 void table_notes(const struct trace *t, struct table *out);
 void table_note_files(const struct trace *t, struct table *out); /* the same without the window */
+void table_note_steps(const struct trace *t, struct table *out); /* steps.h: what was called a step and is none */
 /* A new row with backend and trace set. */
 struct cell *trace_row(const struct trace *t, uint32_t file, struct table *out);

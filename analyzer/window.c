@@ -25,7 +25,7 @@ void steps_build(struct build *b)
         for (size_t k = 0; k < r->steps.n; k++)
             if (r->steps.v[k].number >= b->step_from && r->steps.v[k].number <= b->step_to)
                 v[n++] = r->steps.v[k];
-        r->steps = (struct steplist){v, n};
+        r->steps = (struct steplist){v, n, r->steps.left};
     }
 }
 

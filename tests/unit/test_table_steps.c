@@ -73,6 +73,31 @@ TEST(busy_is_of_the_busiest_device)
     close_steps(&x);
 }
 
+/* A step that begins inside its predecessor, and the shorter one of the same number, are said in every table. */
+TEST(steps_that_overlap_are_said)
+{
+    static const char *const tables[] = {"steps", "ranges"};
+    struct maker m = maker("overlap");
+    make_push(&m, "step#1", 1, 100, 200);
+    make_push(&m, "step#2", 2, 190, 300);
+    make_push(&m, "step#3", 1, 300, 400);
+    make_push(&m, "step#3", 2, 310, 320);
+    struct opened x = open_steps(&m);
+    assert_int_equal(x.s.nrows, 2);
+    assert_int_equal(cell_of(&x.s, 1, "step"), 3);
+    assert_int_equal(cell_of(&x.s, 1, "duration_ns"), 100);
+    for (size_t i = 0; i < 2; i++) {
+        struct table s;
+        bool said = false;
+        make_table(&x.t, tables[i], NULL, &s);
+        for (size_t k = 0; k < s.nnotes; k++)
+            said |= strstr(s.notes[k], "ranges called steps that overlap another step or repeat its number, left out: 2") != NULL;
+        assert_true(said);
+        table_free(&s);
+    }
+    close_steps(&x);
+}
+
 /* Ranges of libraries are no steps, and warm-up is none. */
 TEST(no_phantom_steps)
 {
@@ -211,5 +236,6 @@ TEST(repetitions_are_those_of_trial)
     }
 }
 
-UNIT_MAIN(UNIT(an_outlier_is_over_1_6_medians), UNIT(tokens_tell_long_from_slow), UNIT(busy_is_of_the_busiest_device), UNIT(no_phantom_steps),
-          UNIT(kernels_that_repeat_are_steps), UNIT(layers_and_loops_are_no_steps), UNIT(repetitions_are_those_of_trial))
+UNIT_MAIN(UNIT(an_outlier_is_over_1_6_medians), UNIT(tokens_tell_long_from_slow), UNIT(busy_is_of_the_busiest_device),
+          UNIT(steps_that_overlap_are_said), UNIT(no_phantom_steps), UNIT(kernels_that_repeat_are_steps), UNIT(layers_and_loops_are_no_steps),
+          UNIT(repetitions_are_those_of_trial))
