@@ -59,7 +59,9 @@ bool tracefile_is(const char *path);
 /* Of an SQLite database, from its header; -1: an empty file, 0: anything else. */
 int64_t tracefile_application_id(const char *path);
 
-/* What can be left out, as bits: side tables; rows of a kind. */
+/* What can be left out, as bits: side tables; rows of a kind; columns of events that no analysis looks at (of work the site, of
+ * host rows the bytes, of those that are neither calls nor operators the site, of those that are no calls device and
+ * correlation), which is for exports and for what is packed. */
 enum tracefile_side {
     SIDE_SYNC = 1,
     SIDE_KERNEL = 2,
@@ -70,7 +72,8 @@ enum tracefile_side {
     ROWS_OP = 64,
     ROWS_FRAME = 128,
     ROWS_ANY = ROWS_RUNTIME | ROWS_OP | ROWS_FRAME,
-    SIDE_ALL = 255
+    COLUMNS_ALL = 256,
+    SIDE_ALL = 511
 };
 
 /* Everything into *d (initialised by the caller, empty). meta clean_end is "1" or "0". */

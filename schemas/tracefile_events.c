@@ -5,6 +5,10 @@
  *
  *   |kept ...      |kept ..       |kept ...      |   ->   |kept ...kept ..kept ...|rows that stand for those left out|
  *    part 1         part 2         part 3
+ *
+ * What SQLite does for a row is mostly handing out its columns, so each kind is asked for those that are looked at. A part
+ * begins at its first number and ends with as many rows as it has numbers: when the last of them has the last number, there
+ * was no gap.
  */
 #include "schemas/tracefile_job.h"
 #include "schemas/tracefile_spare.h"
@@ -15,10 +19,9 @@
 struct event_part {
     struct event_rows *out;
     size_t at, kept; /* its rows: out->ev[at .. at + kept) */
+    bool ended;      /* the row was the last one */
     struct spare spare;
 };
-
-enum { ID, START, END, KIND, NAME, RANK, DEVICE, STREAM, THREAD, CORRELATION, BYTES, SITE };
 
 /* Differences of any two times must fit: 146 years either way. */
 static bool is_time(int64_t t)
@@ -33,59 +36,154 @@ static bool is_valid(const struct tracedata *d, const struct event *ev)
            is_time(ev->start) && is_time(ev->end);
 }
 
-static bool event_make(const struct tracedata *d, sqlite3_value **v, struct event *ev)
+/* ---- the columns of a row, by its kind ---- */
+
+/* Columns that every row is asked for. */
+#define PLACE "start, \"end\", rank, stream, thread"
+enum { KIND, START, END, RANK, STREAM, THREAD, NAME, MORE };
+
+static struct event event_at(sqlite3_value **v)
 {
-    *ev = (struct event){
-        .start = sql_int(v[START], 0),
-        .end = sql_int(v[END], 0),
-        .kind = (int32_t)sql_int(v[KIND], 0),
-        .name = (uint32_t)sql_int(v[NAME], 0),
-        .rank = (int32_t)sql_int(v[RANK], -1),
-        .device = (int32_t)sql_int(v[DEVICE], -1),
-        .stream = (uint32_t)sql_int(v[STREAM], 0),
-        .thread = (uint32_t)sql_int(v[THREAD], 0),
-        .correlation = sql_int(v[CORRELATION], -1),
-        .bytes = sql_int(v[BYTES], -1),
-        .site = (uint32_t)sql_int(v[SITE], 0),
-    };
-    return is_valid(d, ev);
+    return (struct event){.kind = sqlite3_value_int(v[KIND]),
+                          .start = sqlite3_value_int64(v[START]),
+                          .end = sqlite3_value_int64(v[END]),
+                          .rank = (int32_t)sql_int(v[RANK], -1),
+                          .stream = (uint32_t)sqlite3_value_int64(v[STREAM]),
+                          .thread = (uint32_t)sqlite3_value_int64(v[THREAD]),
+                          .device = -1,
+                          .correlation = -1,
+                          .bytes = -1};
 }
 
-/* Of a row of a kind that nobody looks at SQLite reads these columns only; false: it is left out. */
-#define TOLD_BY "id, start, \"end\", kind, rank, stream, thread"
-static bool keep_event(struct job *j, sqlite3_value **v)
+static struct job *job_of(sqlite3_context *c)
 {
-    struct event ev = {.start = sqlite3_value_int64(v[1]),
-                       .end = sqlite3_value_int64(v[2]),
-                       .kind = sqlite3_value_int(v[3]),
-                       .rank = (int32_t)sql_int(v[4], -1),
-                       .stream = (uint32_t)sqlite3_value_int64(v[5]),
-                       .thread = (uint32_t)sqlite3_value_int64(v[6]),
-                       .device = -1,
-                       .correlation = -1,
-                       .bytes = -1};
-    bool left = sqlite3_value_int64(v[0]) == j->from && j->from <= j->to && is_valid(j->d, &ev) && spare_row(&j->part->spare, &ev);
-    j->from += left;
-    return !left;
+    return *(struct job **)sqlite3_user_data(c);
 }
 
-static void row_event(struct job *j, sqlite3_value **v)
+/* One row more of the part. */
+static void count_row(sqlite3_context *c, struct job *j)
 {
+    j->part->ended = j->from == j->to;
+    j->from++;
+    sqlite3_result_int(c, j->part->ended);
+}
+
+static void keep_row(sqlite3_context *c, const struct event *ev)
+{
+    struct job *j = job_of(c);
     struct event_part *p = j->part;
-    struct event *ev = &p->out->ev[p->at + p->kept];
-    int64_t id = sqlite3_value_int64(v[ID]);
-    if (id != j->from || j->from > j->to || !event_make(j->d, v, ev)) {
-        j->broken = true;
+    if (!is_valid(j->d, ev)) {
+        job_break(c, j);
         return;
     }
-    j->from++;
+    p->out->ev[p->at + p->kept] = *ev;
     if (p->out->id)
-        p->out->id[p->at + p->kept] = (uint32_t)id;
+        p->out->id[p->at + p->kept] = (uint32_t)j->from;
     p->kept++;
+    count_row(c, j);
 }
 
-static const char all_events[] = TAKE_PART("id, start, \"end\", kind, name, rank, device, stream, thread, correlation, bytes, site", "event", "id");
-static const char but_for[] = "%s AND (NOT (%u >> kind & 1) OR keep(" TOLD_BY "))";
+#define HOST "name"
+static void see_host(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct event ev = event_at(v);
+    (void)n;
+    ev.name = (uint32_t)sqlite3_value_int64(v[NAME]);
+    keep_row(c, &ev);
+}
+
+#define OP "name, site"
+static void see_op(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct event ev = event_at(v);
+    (void)n;
+    ev.name = (uint32_t)sqlite3_value_int64(v[NAME]);
+    ev.site = (uint32_t)sqlite3_value_int64(v[MORE]);
+    keep_row(c, &ev);
+}
+
+#define CALL "name, device, correlation, site"
+static void see_call(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct event ev = event_at(v);
+    (void)n;
+    ev.name = (uint32_t)sqlite3_value_int64(v[NAME]);
+    ev.device = (int32_t)sql_int(v[MORE], -1);
+    ev.correlation = sql_int(v[MORE + 1], -1);
+    ev.site = (uint32_t)sqlite3_value_int64(v[MORE + 2]);
+    keep_row(c, &ev);
+}
+
+#define WORK "name, device, correlation, bytes"
+static void see_work(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct event ev = event_at(v);
+    (void)n;
+    ev.name = (uint32_t)sqlite3_value_int64(v[NAME]);
+    ev.device = (int32_t)sql_int(v[MORE], -1);
+    ev.correlation = sql_int(v[MORE + 1], -1);
+    ev.bytes = sql_int(v[MORE + 2], -1);
+    keep_row(c, &ev);
+}
+
+/* Of a kind that nobody looks at; true, when it is to be kept all the same. */
+static void see_spare(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct job *j = job_of(c);
+    struct event ev = event_at(v);
+    (void)n;
+    if (is_valid(j->d, &ev) && spare_row(&j->part->spare, &ev))
+        count_row(c, j);
+    else
+        sqlite3_result_int(c, 1);
+}
+
+#define ALL "name, device, correlation, site, bytes"
+static void see_all(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct event ev = event_at(v);
+    (void)n;
+    if (job_of(c)->part->ended) { /* it has been taken already */
+        sqlite3_result_int(c, 1);
+        return;
+    }
+    ev.name = (uint32_t)sqlite3_value_int64(v[NAME]);
+    ev.device = (int32_t)sql_int(v[MORE], -1);
+    ev.correlation = sql_int(v[MORE + 1], -1);
+    ev.site = (uint32_t)sqlite3_value_int64(v[MORE + 2]);
+    ev.bytes = sql_int(v[MORE + 3], -1);
+    keep_row(c, &ev);
+}
+
+static const struct job_function functions[] = {
+    {"see_host", see_host}, {"see_op", see_op}, {"see_call", see_call}, {"see_work", see_work}, {"see_spare", see_spare}, {"see_all", see_all}, {0}};
+
+/* What analyses look at, the most frequent kinds first; of other kinds, and for whoever wants all, everything is read. */
+static const struct shape {
+    enum ev_kind kind;
+    const char *function, *columns;
+} shapes[] = {
+    {EV_KERNEL, "see_work", WORK}, {EV_RUNTIME, "see_call", CALL}, {EV_OP, "see_op", OP},         {EV_FRAME, "see_host", HOST},
+    {EV_RANGE, "see_host", HOST},  {EV_COMM, "see_work", WORK},    {EV_MEMCPY, "see_work", WORK}, {EV_MEMSET, "see_work", WORK},
+};
+
+/* A row goes to the function of its kind; what that is not content with goes on to see_all(). */
+static const char *sql_of(const struct event_rows *out, struct arena *a)
+{
+    const char *cases = "", *which = "";
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const struct shape *s = &shapes[i];
+        if (out->spared >> s->kind & 1)
+            cases = arena_printf(a, "%s WHEN %d THEN see_spare(%d, " PLACE ")", cases, s->kind, s->kind);
+        else if (out->few)
+            cases = arena_printf(a, "%s WHEN %d THEN %s(%d, " PLACE ", %s)", cases, s->kind, s->function, s->kind, s->columns);
+    }
+    if (*cases)
+        which = arena_printf(a, " AND CASE kind%s ELSE 1 END", cases);
+    return arena_printf(a, "SELECT id FROM event NOT INDEXED WHERE id >= ?1%s AND see_all(kind, " PLACE ", " ALL ")", which);
+}
+
+/* ---- parts ---- */
 
 /* Rows that stand for others are no more than were left out. */
 static void close_ranks(struct event_rows *out, const struct event_part *parts, size_t count)
@@ -116,7 +214,7 @@ static size_t parts_of(int64_t n, int threads)
 static bool no_gap(const char *path, const struct job *jobs, size_t count, struct err *e)
 {
     for (size_t i = 0; i < count; i++)
-        if (jobs[i].from != jobs[i].to + 1)
+        if (jobs[i].from != jobs[i].to + 1 || jobs[i].last != jobs[i].to)
             return fail(e, ERR_FAIL, "%s: damaged: the numbers of its events have a gap", path);
     return true;
 }
@@ -124,22 +222,20 @@ static bool no_gap(const char *path, const struct job *jobs, size_t count, struc
 static bool read_parts(const char *path, const struct tracedata *d, int64_t n, struct event_rows *out, struct err *e)
 {
     size_t count = parts_of(n, out->threads);
-    char *sql = sqlite3_mprintf(out->spared ? but_for : "%s", all_events, out->spared);
-    struct job *jobs = calloc(count, sizeof *jobs);
-    struct event_part *parts = calloc(count, sizeof *parts);
-    bool ok = jobs && parts && sql ? true : fail(e, ERR_FAIL, "%s: out of memory", path);
-    for (size_t i = 0; ok && i < count; i++) {
+    struct arena a = {0};
+    const char *sql = sql_of(out, &a);
+    struct job *jobs = arena_array(&a, struct job, count);
+    struct event_part *parts = arena_array(&a, struct event_part, count);
+    for (size_t i = 0; i < count; i++) {
         int64_t share = n / (int64_t)count, first = share * (int64_t)i + 1;
         parts[i] = (struct event_part){.out = out, .at = (size_t)first - 1, .spare = {.kinds = out->spared}};
-        jobs[i] = (struct job){.sql = sql, .row = row_event, .keep = keep_event, .d = (struct tracedata *)d, .part = &parts[i], .from = first};
+        jobs[i] = (struct job){.sql = sql, .functions = functions, .d = (struct tracedata *)d, .part = &parts[i], .from = first};
         jobs[i].to = i + 1 < count ? first + share - 1 : n;
     }
-    ok = ok && jobs_run(path, jobs, count, out->threads, e) && no_gap(path, jobs, count, e);
+    bool ok = jobs_run(path, jobs, count, out->threads, e) && no_gap(path, jobs, count, e);
     if (ok)
         close_ranks(out, parts, count);
-    sqlite3_free(sql);
-    free(parts);
-    free(jobs);
+    arena_free(&a);
     return ok;
 }
 

@@ -6,6 +6,7 @@ enum { FEW_EVENTS = 1 << 16 }; /* not worth a thread */
 
 struct event_rows {
     unsigned spared;  /* in: bit k, rows of event kind k are not looked at (kinds without side rows that are loaded) */
+    bool few;         /* in: of the others only the columns that analyses look at are read */
     int threads;      /* in: that may read at the same time */
     struct event *ev; /* out: the rows kept, in order of their ids, then the rows that stand for those left out; malloc'ed */
     size_t n, cap;    /* out */

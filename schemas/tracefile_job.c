@@ -3,20 +3,19 @@
 #include "schemas/crew.h"
 #include "schemas/sqlbound.h"
 
+void job_break(sqlite3_context *c, struct job *j)
+{
+    j->broken = true;
+    sqlite3_result_error(c, "a row holds a key that is not there or an impossible time", -1);
+}
+
 static void take(sqlite3_context *c, int n, sqlite3_value **v)
 {
     struct job *j = *(struct job **)sqlite3_user_data(c);
     (void)n;
     j->row(j, v);
     if (j->broken)
-        sqlite3_result_error(c, "a row holds a key that is not there or an impossible time", -1);
-}
-
-static void keep(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    struct job *j = *(struct job **)sqlite3_user_data(c);
-    (void)n;
-    sqlite3_result_int(c, j->keep(j, v));
+        job_break(c, j);
 }
 
 static void taken(sqlite3_context *c)
@@ -24,13 +23,20 @@ static void taken(sqlite3_context *c)
     sqlite3_result_null(c);
 }
 
+static bool add_functions(sqlite3 *db, struct job **at)
+{
+    enum { FLAGS = SQLITE_UTF8 | SQLITE_DIRECTONLY };
+    bool ok = sqlite3_create_function_v2(db, "take", -1, FLAGS, at, NULL, take, taken, NULL) == SQLITE_OK;
+    for (const struct job_function *f = (*at)->functions; ok && f && f->name; f++)
+        ok = sqlite3_create_function_v2(db, f->name, -1, FLAGS, at, f->call, NULL, NULL, NULL) == SQLITE_OK;
+    return ok;
+}
+
 sqlite3 *job_connect(const char *path, struct job **at, struct err *e)
 {
     sqlite3 *db = NULL;
     bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK &&
-              sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK && sqlbound_set(db, path) &&
-              sqlite3_create_function_v2(db, "take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, at, NULL, take, taken, NULL) == SQLITE_OK &&
-              sqlite3_create_function_v2(db, "keep", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, at, keep, NULL, NULL, NULL) == SQLITE_OK;
+              sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK && sqlbound_set(db, path) && add_functions(db, at);
     if (ok)
         return db;
     fail(e, ERR_FAIL, "%s: cannot open: %s", path, sqlite3_errmsg(db));
@@ -60,13 +66,14 @@ bool job_run(sqlite3 *db, const char *path, struct job *j)
         sqlite3_bind_int64(s, 1, j->from);
         sqlite3_bind_int64(s, 2, j->to);
     }
-    int rc;
-    while ((rc = sqlite3_step(s)) == SQLITE_ROW)
-        ;
-    if (rc != SQLITE_DONE)
+    int rc = sqlite3_step(s); /* take() gives one row, in which there is nothing */
+    bool ok = rc == SQLITE_ROW || rc == SQLITE_DONE;
+    if (rc == SQLITE_ROW)
+        j->last = sqlite3_column_int64(s, 0);
+    if (!ok)
         fail(&j->err, ERR_FAIL, "%s: damaged: %s", path, sqlbound_why(db));
     sqlite3_finalize(s);
-    return rc == SQLITE_DONE;
+    return ok;
 }
 
 struct reading {

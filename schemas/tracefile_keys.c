@@ -114,7 +114,7 @@ static const struct job small[] = {
 /* Keys, strings and facts in their order. */
 bool tracefile_read_keys(const char *path, struct tracedata *d, int64_t *n, struct err *e)
 {
-    struct job j, *at = &j;
+    struct job j = small[0], *at = &j;
     sqlite3 *db = job_connect(path, &at, e);
     bool ok = db != NULL;
     for (size_t i = 0; i < sizeof small / sizeof *small && ok; i++) {

@@ -117,7 +117,8 @@ static unsigned spared_kinds(unsigned sides)
 bool tracefile_read(const char *path, unsigned sides, int threads, struct tracedata *d, struct err *e)
 {
     int64_t n = 0;
-    struct event_rows rows = {.spared = spared_kinds(sides), .threads = threads ? threads : (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    struct event_rows rows = {
+        .spared = spared_kinds(sides), .few = !(sides & COLUMNS_ALL), .threads = threads ? threads : (int)sysconf(_SC_NPROCESSORS_ONLN)};
     bool ok = tracefile_read_keys(path, d, &n, e) && tracefile_events(path, d, n, &rows, e);
     d->ev = rows.ev;
     d->cap = rows.cap;

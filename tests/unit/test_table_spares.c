@@ -37,6 +37,11 @@ static void random_host_row(struct maker *m, int64_t at, int64_t corr)
     }
     if (rnd(2))
         ev.site = tracedata_site(&m->d, rnd(2) ? "route_build" : "item", "route.c", (int32_t)rnd(4));
+    if (!rnd(3)) { /* what says nothing of a host row */
+        ev.bytes = (int64_t)rnd(99);
+        ev.device = ev.kind == EV_RUNTIME ? -1 : (int32_t)rnd(2);
+        ev.correlation = ev.kind == EV_RUNTIME ? corr : (int64_t)rnd(20);
+    }
     make_event(m, ev);
 }
 
@@ -70,6 +75,8 @@ static struct maker random_file(void)
         int64_t at = (int64_t)rnd(2000), corr = (int64_t)rnd(20);
         m.rank = (int32_t)rnd(2);
         rnd(2) ? random_host_row(&m, at, corr) : random_device_row(&m, at + 20, corr);
+        if (!rnd(3) && ev_kind_class((enum ev_kind)m.d.ev[m.d.n - 1].kind) == EV_WORK)
+            m.d.ev[m.d.n - 1].site = tracedata_site(&m.d, "kernel_site", "k.cu", 7);
     }
     make_file(&m);
     return m;
@@ -143,6 +150,7 @@ TEST(rows_are_left_out_only_of_a_plain_table)
     struct kernels_args args = {0};
     struct trace_opts o = TRACE_OPTS_NONE;
     assert_true(table_spares(d, &o, &args) & ROWS_OP);
+    assert_true(table_spares(d, &o, &args) & COLUMNS_ALL);
     args.by = "range";
     assert_false(table_spares(d, &o, &args) & ROWS_ANY);
     o.from = 5;
