@@ -34,15 +34,17 @@ static void add(struct planner *x, struct attn_piece piece)
     c->work += piece.qlen * piece.klen;
 }
 
+/* NULL: only counted. */
 static int64_t *new_index(struct planner *x, int64_t n)
 {
-    return arena_array(x->a, int64_t, n);
+    return x->at->counted ? NULL : arena_array(x->a, int64_t, n);
 }
 
 static void append_run(int64_t *index, int64_t *n, int64_t start, int64_t length)
 {
-    for (int64_t i = 0; i < length; i++)
-        index[(*n)++] = start + i;
+    for (int64_t i = 0; index && i < length; i++)
+        index[*n + i] = start + i;
+    *n += length;
 }
 
 static int64_t sequence_length(const struct packing *p, int64_t i)
@@ -101,7 +103,6 @@ static void plan_direct2(struct planner *x)
 static void plan_reorder2(struct planner *x)
 {
     int cp = x->at->cp;
-    int64_t half = 0;
     begin(x, 2 * x->p->sequences, 2);
     x->out->index = new_index(x, x->p->total);
     x->out->q_index = new_index(x, x->p->total / cp);
@@ -112,8 +113,8 @@ static void plan_reorder2(struct planner *x)
         begin_call(x);
         for (int64_t i = 0; i < x->p->sequences; i++) {
             int64_t chunk = sequence_length(x->p, i) / (2 * cp), last = slot ? 2 * cp - 1 - x->at->rank : x->at->rank;
-            add(x, (struct attn_piece){half, chunk, x->p->cu[i], (last + 1) * chunk, true});
-            append_run(x->out->q_index, &half, x->p->cu[i] / cp + slot * chunk, chunk);
+            add(x, (struct attn_piece){x->out->q_indices, chunk, x->p->cu[i], (last + 1) * chunk, true});
+            append_run(x->out->q_index, &x->out->q_indices, x->p->cu[i] / cp + slot * chunk, chunk);
         }
     }
 }

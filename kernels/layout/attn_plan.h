@@ -33,7 +33,8 @@ enum attn_split {
 struct attn_place {
     enum attn_split split;
     int cp, rank;
-    int ulysses; /* SPLIT_USP: ranks of a Ulysses group; divides cp */
+    int ulysses;  /* SPLIT_USP: ranks of a Ulysses group; divides cp */
+    bool counted; /* index and q_index are counted, not written: for a device that stores no bulk tensors */
 };
 
 /* One attention call: pieces [first, first + n) of the plan. */
@@ -44,9 +45,10 @@ struct attn_call {
 
 struct attn_plan {
     int64_t tokens;   /* T */
-    int64_t *index;   /* rows of K/V as exchanged that the calls' key rows are; NULL: they are used as they lie */
+    int64_t *index;   /* rows of K/V as exchanged that the calls' key rows are; NULL: they are used as they lie, or `counted` */
     int64_t indices;  /* entries of index */
-    int64_t *q_index; /* rows of local q in the order of the calls; NULL: as they lie */
+    int64_t *q_index; /* rows of local q in the order of the calls; NULL: as they lie, or `counted` */
+    int64_t q_indices;
     struct attn_piece *pieces;
     int64_t npieces;
     struct attn_call *calls; /* rings: by owner of the keys, a number in the ring */

@@ -21,9 +21,10 @@ static bool equal(const int64_t *q, const int64_t *kv, int64_t n, struct err *e)
     return true;
 }
 
+/* NULL where there are none. host is NULL where the device stores nothing. */
 static void *upload(struct stream *s, const void *host, int64_t n, size_t size)
 {
-    if (!host || !n)
+    if (!n)
         return NULL;
     void *v = dev_alloc(stream_device(s), (size_t)n * size);
     dev_upload_async(s, v, host, (size_t)n * size);
@@ -39,12 +40,14 @@ static bool kv_index_build(const struct packed_seqs *p, struct stream *s, const 
     int64_t *cu = read_back(s, &m->arena, q, SITE_HERE);
     if (q->cu != kv->cu && !equal(cu, read_back(s, &m->arena, kv, SITE_HERE), q->entries, e))
         return false;
-    if (!attn_plan_make(&m->arena, cu, q->entries, at, &m->plan, e))
+    struct attn_place here = *at;
+    here.counted = !device_has_storage(m->device); /* every rank's index has all tokens: too much for thousands of ranks */
+    if (!attn_plan_make(&m->arena, cu, q->entries, &here, &m->plan, e))
         return false;
     if (m->plan.tokens != p->total)
         return fail(e, ERR_USAGE, "cu_seqlens_q ends at %" PRId64 ", the micro-batch has %" PRId64 " tokens", m->plan.tokens, p->total);
     m->index = upload(s, m->plan.index, m->plan.indices, sizeof *m->index);
-    m->q_index = upload(s, m->plan.q_index, m->plan.tokens / at->cp, sizeof *m->q_index);
+    m->q_index = upload(s, m->plan.q_index, m->plan.q_indices, sizeof *m->q_index);
     m->pieces = upload(s, m->plan.pieces, m->plan.npieces, sizeof *m->pieces);
     return true;
 }

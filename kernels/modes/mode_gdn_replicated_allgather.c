@@ -9,6 +9,7 @@
  */
 #include "kernels/modes/expect.h"
 #include "kernels/modes/gdn_layer.h"
+#include "kernels/ops/elementwise.h"
 #include "kernels/ops/pack.h"
 #include "schemas/marker.h"
 
@@ -49,6 +50,8 @@ static bool check_list(const struct cp_rank *r, const struct gathered *g, struct
     return ok;
 }
 
+enum { JOIN_MOST = 12 }; /* ranks up to which a join, of 12 pieces a launch, takes fewer launches than two a sequence */
+
 /* A chunk of one sequence: where it lies in time order and in the rank-major order of zigzag shards. */
 struct place {
     int64_t time, rank_major, rows;
@@ -61,13 +64,33 @@ static struct place place_of(int64_t c, int64_t total, int64_t first, int64_t le
     return (struct place){first + j * chunk, rank * (total / c) + first / c + slot * chunk, chunk};
 }
 
-/* Rank-major shards -> time order. */
-static float *reassemble(struct cp_rank *r, struct devpool *pool, const struct gathered *g, const float *shards, int64_t width)
+/* All rows, between time order and rank-major shards: all ranks' first chunks of a sequence in one launch, their second
+ * chunks, which go backwards in time, in another. */
+static void turn(struct cp_rank *r, const struct gathered *g, const float *from, float *to, int64_t width, bool to_time)
+{
+    int64_t c = r->shape->cp, total = r->shape->tokens;
+    for (int64_t i = 0; i + 1 < g->entries; i++)
+        for (int half = 0; half < 2 && g->cu[i + 1] > g->cu[i]; half++) {
+            struct place p = place_of(c, total, g->cu[i], g->cu[i + 1] - g->cu[i], half ? 2 * c - 1 : 0);
+            int64_t time_step = (half ? -p.rows : p.rows) * width, rank_step = total / c * width;
+            op_concat_blocks(r->stream, &(struct concat_blocks_args){.src = from + (to_time ? p.rank_major : p.time) * width,
+                                                                     .dst = to + (to_time ? p.time : p.rank_major) * width,
+                                                                     .ld_src = width,
+                                                                     .ld_dst = width,
+                                                                     .src_step = to_time ? rank_step : time_step,
+                                                                     .dst_step = to_time ? time_step : rank_step,
+                                                                     .rows = p.rows,
+                                                                     .cols = width,
+                                                                     .nblocks = c});
+        }
+}
+
+/* Rank-major shards -> time order, joined piece by piece. */
+static void join(struct cp_rank *r, const struct gathered *g, const float *shards, float *y, int64_t width)
 {
     int64_t c = r->shape->cp, n = 0, total = r->shape->tokens;
     struct arena a = {0};
     struct rows_part *parts = arena_array(&a, struct rows_part, 2 * c * g->entries);
-    float *y = devpool_rows(pool, total * width);
     for (int64_t i = 0; i + 1 < g->entries; i++)
         for (int64_t j = 0; j < 2 * c && g->cu[i + 1] > g->cu[i]; j++) {
             struct place p = place_of(c, total, g->cu[i], g->cu[i + 1] - g->cu[i], j);
@@ -75,15 +98,24 @@ static float *reassemble(struct cp_rank *r, struct devpool *pool, const struct g
         }
     rows_concat(r->stream, y, parts, n, width);
     arena_free(&a);
+}
+
+static float *reassemble(struct cp_rank *r, struct devpool *pool, const struct gathered *g, const float *shards, int64_t width)
+{
+    float *y = devpool_rows(pool, r->shape->tokens * width);
+    if (r->shape->cp > JOIN_MOST)
+        turn(r, g, shards, y, width, true);
+    else
+        join(r, g, shards, y, width);
     return y;
 }
 
-/* Rows of ranks first .. last-1, rank-major, out of time order; the layout of a reduce-scatter, or one rank's own rows. */
+/* Rows of ranks first .. last-1, rank-major, out of time order. */
 static float *cut(struct cp_rank *r, struct devpool *pool, const struct gathered *g, const float *x, int64_t width, int first, int last)
 {
     int64_t c = r->shape->cp, n = 0, total = r->shape->tokens;
     struct arena a = {0};
-    struct rows_part *parts = arena_array(&a, struct rows_part, 2 * c * g->entries);
+    struct rows_part *parts = arena_array(&a, struct rows_part, 2 * (last - first) * g->entries);
     float *y = devpool_rows(pool, (last - first) * (total / c) * width);
     for (int rank = first; rank < last; rank++)
         for (int64_t i = 0; i + 1 < g->entries; i++)
@@ -93,6 +125,16 @@ static float *cut(struct cp_rank *r, struct devpool *pool, const struct gathered
             }
     rows_concat(r->stream, y, parts, n, width);
     arena_free(&a);
+    return y;
+}
+
+/* The layout of a reduce-scatter: every rank's rows, rank-major. */
+static float *take_apart(struct cp_rank *r, struct devpool *pool, const struct gathered *g, const float *x, int64_t width)
+{
+    if (r->shape->cp <= JOIN_MOST)
+        return cut(r, pool, g, x, width, 0, r->shape->cp);
+    float *y = devpool_rows(pool, r->shape->tokens * width);
+    turn(r, g, x, y, width, false);
     return y;
 }
 
@@ -140,7 +182,7 @@ static float *middle_backward(struct cp_rank *r, const struct layer_tensors *gra
     gdn_core_grads(c, grad);
     const float *dall = gdn_core_backward(c, pool, spread(r, pool, k->list, dm, gdn_core_out(c)));
     float *dproj = devpool_rows(pool, shard);
-    float *parts = cut(r, pool, k->list, dall, gdn_core_in(c), 0, r->shape->cp);
+    float *parts = take_apart(r, pool, k->list, dall, gdn_core_in(c));
     op_round(r->stream, r->shape->dtype, parts, shard * r->shape->cp);
     comm_reduce_scatter_rows(r->comm, r->stream, parts, dproj, shard);
     op_round(r->stream, r->shape->dtype, dproj, shard);

@@ -61,11 +61,32 @@ static void mark_piece(struct split_case *c, const struct attn_plan *plan, int c
     arena_free(&a);
 }
 
+/* A plan whose indices are only counted is the same plan. */
+static void same_counted(const struct split_case *c, const struct attn_plan *plan, struct arena *a)
+{
+    struct attn_place at = c->at;
+    struct attn_plan counted;
+    struct err e = {0};
+    at.counted = true;
+    assert_ok(attn_plan_make(a, c->p.cu, c->p.sequences + 1, &at, &counted, &e), &e);
+    assert_true(!counted.index && !counted.q_index);
+    assert_int_equal(counted.indices, plan->indices);
+    assert_int_equal(counted.q_indices, plan->q_indices);
+    assert_int_equal(plan->q_indices, plan->q_index ? plan->tokens / at.cp : 0);
+    assert_int_equal(counted.npieces, plan->npieces);
+    for (int64_t i = 0; i < plan->npieces; i++) {
+        const struct attn_piece *x = &counted.pieces[i], *y = &plan->pieces[i];
+        assert_true(x->q == y->q && x->qlen == y->qlen && x->k == y->k && x->klen == y->klen && x->causal == y->causal);
+    }
+    assert_memory_equal(counted.calls, plan->calls, (size_t)plan->ncalls * sizeof *plan->calls);
+}
+
 static int64_t mark_rank(struct split_case *c, struct arena *a)
 {
     struct attn_plan plan;
     struct err e = {0};
     assert_ok(attn_plan_make(a, c->p.cu, c->p.sequences + 1, &c->at, &plan, &e), &e);
+    same_counted(c, &plan, a);
     for (int call = 0; call < plan.ncalls; call++)
         for (int64_t i = 0; i < plan.calls[call].n; i++)
             mark_piece(c, &plan, call, &plan.pieces[plan.calls[call].first + i]);

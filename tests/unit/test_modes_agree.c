@@ -140,6 +140,22 @@ TEST(drawn_sequences)
     }
 }
 
+/* From 13 ranks on the replicated mode takes shards apart in blocks of all ranks. */
+TEST(sixteen_ranks_scan_everything)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct layer_case c = case_of(&a, (const int64_t[]){64, 0, 32, 96}, 4, SLOW);
+    c.mode = mode_find("gdn.chunkwise", &e);
+    struct layer_result want = layer_run(&c, &a);
+    c.mode = mode_find("gdn.replicated_allgather", &e);
+    c.shape.cp = 16;
+    c.shape.packs = &c.pack;
+    struct layer_result got = layer_run(&c, &a);
+    compare(&c, &got, &want);
+    arena_free(&a);
+}
+
 TEST(the_largest_difference)
 {
     printf("# largest relative difference: %.2g, limit %g\n", worst, LIMIT);
@@ -147,4 +163,4 @@ TEST(the_largest_difference)
 }
 
 UNIT_MAIN(UNIT(one_sequence_over_all_ranks), UNIT(sequences_straddle_the_cuts), UNIT(sequences_begin_just_before_a_cut), UNIT(many_short_sequences),
-          UNIT(empty_slots_change_nothing), UNIT(drawn_sequences), UNIT(the_largest_difference))
+          UNIT(empty_slots_change_nothing), UNIT(drawn_sequences), UNIT(sixteen_ranks_scan_everything), UNIT(the_largest_difference))
