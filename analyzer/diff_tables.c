@@ -21,6 +21,11 @@ static struct cell figure_cell(enum unit unit, double v)
     return unit == UNIT_PERCENT || (unit == UNIT_COUNT && v != trunc(v)) ? cell_real(v) : cell_int(llround(v));
 }
 
+static struct cell figure(const struct diff_metric *m, double v, bool difference)
+{
+    return cell_measure(figure_cell(m->unit, v), difference && m->unit == UNIT_PERCENT ? UNIT_POINTS : m->unit);
+}
+
 static void note_steps(const struct diff_side *s, struct table *out)
 {
     double divisor[2];
@@ -40,11 +45,11 @@ static bool fill_headline(const struct diff_side *s, struct table *out, struct e
         row[0] = cell_text(m[i].name);
         for (int side = 0; side < 2; side++)
             if (m[i].there[side])
-                row[1 + side] = figure_cell(m[i].unit, m[i].value[side]);
+                row[1 + side] = figure(&m[i], m[i].value[side], false);
         if (!m[i].there[0] || !m[i].there[1])
             continue;
         double delta = m[i].value[1] - m[i].value[0];
-        row[3] = figure_cell(m[i].unit, delta);
+        row[3] = figure(&m[i], delta, true);
         if (m[i].value[0] != 0)
             row[4] = cell_real(100.0 * delta / m[i].value[0]);
     }

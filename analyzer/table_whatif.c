@@ -13,18 +13,22 @@ struct outcome {
     struct scenario s, least;         /* least: unmatched collectives without their waiting */
 };
 
-static void fill_row(const struct trace *t, const struct lane *l, const char *name, const double v[4], bool points, struct table *out)
+static void fill_row(const struct trace *t, const struct lane *l, const char *name, const double v[4], struct table *out)
 {
+    bool points = strcmp(name, "busy_pct") == 0;
+    enum unit u = points ? UNIT_PERCENT : UNIT_NS;
     struct cell *row = trace_row(t, l->file, out);
     row[RANK] = cell_id(l->rank);
     row[DEVICE] = cell_id(l->device);
     row[METRIC] = cell_text(name);
-    row[MEASURED] = cell_real(v[0]);
-    row[PREDICTED] = cell_real(v[1]);
-    if (points || v[0] != 0)
-        row[DELTA] = cell_real(points ? v[1] - v[0] : 100 * (v[1] - v[0]) / v[0]);
-    row[LOW] = cell_real(v[2] < v[3] ? v[2] : v[3]);
-    row[HIGH] = cell_real(v[2] < v[3] ? v[3] : v[2]);
+    row[MEASURED] = cell_measure(cell_real(v[0]), u);
+    row[PREDICTED] = cell_measure(cell_real(v[1]), u);
+    if (points)
+        row[DELTA] = cell_measure(cell_real(v[1] - v[0]), UNIT_POINTS);
+    else if (v[0] != 0)
+        row[DELTA] = cell_real(100 * (v[1] - v[0]) / v[0]);
+    row[LOW] = cell_measure(cell_real(v[2] < v[3] ? v[2] : v[3]), u);
+    row[HIGH] = cell_measure(cell_real(v[2] < v[3] ? v[3] : v[2]), u);
 }
 
 static double percent(int64_t part, int64_t whole)
@@ -39,14 +43,14 @@ static void fill_lane(const struct outcome *o, uint32_t lane, struct table *out)
     struct metrics was = metrics_of(o->r, NULL, &o->as_is, lane), high = metrics_of(o->r, &o->s, &o->high, lane),
                    low = metrics_of(o->r, &o->least, &o->low, lane);
 #define NUMBERS(field) (const double[]){(double)was.field, (double)high.field, (double)low.field, (double)high.field}
-    fill_row(t, l, "step_ns", NUMBERS(step_ns), false, out);
+    fill_row(t, l, "step_ns", NUMBERS(step_ns), out);
     fill_row(t, l, "busy_pct",
              (const double[]){percent(was.busy_ns, was.window_ns), percent(high.busy_ns, high.window_ns), percent(low.busy_ns, low.window_ns),
                               percent(high.busy_ns, high.window_ns)},
-             true, out);
-    fill_row(t, l, "comm_sum_ns", NUMBERS(comm_sum_ns), false, out);
-    fill_row(t, l, "compute_sum_ns", NUMBERS(compute_sum_ns), false, out);
-    fill_row(t, l, "blocked_ns", NUMBERS(blocked_ns), false, out);
+             out);
+    fill_row(t, l, "comm_sum_ns", NUMBERS(comm_sum_ns), out);
+    fill_row(t, l, "compute_sum_ns", NUMBERS(compute_sum_ns), out);
+    fill_row(t, l, "blocked_ns", NUMBERS(blocked_ns), out);
 #undef NUMBERS
 }
 
@@ -61,7 +65,7 @@ static bool oversubscribed(const struct trace *t)
 static void notes(const struct replay *r, const struct touched *n, struct table *out)
 {
     table_note(out, "changed: %zu ranges, %zu blocking calls, %zu device rows (%zu of them collectives)", n->ranges, n->waits, n->work, n->comms);
-    table_note(out, "step_ns is the %s; the other times are sums over the window, busy_pct of it; delta_pct of busy_pct is in points",
+    table_note(out, "step_ns is the %s; the other times are sums over the window, busy_pct is of it",
                r->t->span == SPAN_STEP ? "median step" : "window");
     table_note(out, "assumed: host time between calls, durations of kernels and transfers, and delays that nothing explains stay as recorded; a host "
                     "that need not wait runs on, and its launch queue does not fill up");
@@ -139,7 +143,7 @@ const struct table_desc table_whatif = {
              .what = "step_ns (the median step, else the window), busy_pct (of the window), comm_sum_ns, compute_sum_ns, blocked_ns"},
             {"measured", UNIT_REAL, .what = "as in steps, summary and syncs"},
             {"predicted", UNIT_REAL, .what = "by the replay with the change"},
-            {"delta_pct", UNIT_REAL, .what = "predicted less measured, in % of measured; of busy_pct in points"},
+            {"delta_pct", UNIT_PERCENT, "measured", "predicted less measured; of busy_pct in points"},
             COLUMNS_SOURCE,
             {"predicted_low", UNIT_REAL, .what = "where collectives are not matched: when they need not wait"},
             {"predicted_high", UNIT_REAL, .what = "where collectives are not matched: when they wait as measured"},

@@ -208,7 +208,7 @@ static void row(const struct table *t, const struct layout *l, size_t r, size_t 
     for (size_t i = 0; i < l->n; i++) {
         char buf[HUMAN_SIZE];
         fprintf(out, i == name ? "<th scope=\"row\" class=\"%s\">" : "<td class=\"%s\">", class_of(&l->columns[i].human));
-        const char *text = human_cell(&l->columns[i].human, table_at(t, r)[l->columns[i].column], buf);
+        const char *text = layout_cell(t, l, r, i, buf);
         if (i == name && !l->columns[i].human.right)
             put_name(text, o, out);
         else if (*class_of(&l->columns[i].human) == 't' && o->whole)

@@ -99,14 +99,18 @@ static int64_t cell_whole(struct cell c)
     return c.kind == CELL_INT ? c.i : 0;
 }
 
+static int64_t larger(int64_t most, struct cell c)
+{
+    uint64_t m = magnitude(cell_whole(c));
+    return m > INT64_MAX ? INT64_MAX : (int64_t)m > most ? (int64_t)m : most;
+}
+
 static int64_t largest(const struct table *t, size_t c)
 {
-    uint64_t most = 0;
-    for (size_t r = 0; r < t->nrows; r++) {
-        uint64_t m = magnitude(cell_whole(table_at(t, r)[c]));
-        most = m > most ? m : most;
-    }
-    return most > INT64_MAX ? INT64_MAX : (int64_t)most;
+    int64_t most = 0;
+    for (size_t r = 0; r < t->nrows; r++)
+        most = larger(most, table_at(t, r)[c]);
+    return most;
 }
 
 enum { BRIEF = 26 };
@@ -126,6 +130,15 @@ static struct human text_column(const struct table *t, size_t c)
     }
     h.right = h.right && h.brief && any;
     return h;
+}
+
+static struct human human_of(enum unit u, int64_t largest)
+{
+    if (u == UNIT_POINTS)
+        return (struct human){UNIT_PERCENT, 0, "points", true, true};
+    return u == UNIT_NS      ? human_time(largest)
+           : u == UNIT_BYTES ? unit_bytes(largest)
+                             : (struct human){u, 0, u == UNIT_PERCENT ? "%" : "", true, true};
 }
 
 /* blocked_before_ns and blocked_after_ns are to be compared, so they share a unit: the twin of c, or c itself. */
@@ -148,13 +161,10 @@ static size_t twin(const struct table *t, size_t c)
 struct human human_column(const struct table *t, size_t c)
 {
     enum unit u = t->columns[c].unit;
-    if (u == UNIT_NS || u == UNIT_BYTES) {
-        int64_t here = largest(t, c), there = largest(t, twin(t, c)), most = here > there ? here : there;
-        return u == UNIT_NS ? human_time(most) : unit_bytes(most);
-    }
     if (u == UNIT_TEXT)
         return text_column(t, c);
-    return (struct human){u, 0, u == UNIT_PERCENT ? "%" : "", true, true};
+    int64_t here = largest(t, c), there = largest(t, twin(t, c));
+    return human_of(u, here > there ? here : there);
 }
 
 static const char *real(double r, int decimals, char buf[HUMAN_SIZE])
@@ -206,6 +216,18 @@ const char *human_name(const char *column, char buf[HUMAN_SIZE])
     for (size_t i = 0; i < n; i++)
         buf[i] = column[i] == '_' ? ' ' : column[i];
     buf[n] = 0;
+    return buf;
+}
+
+const char *human_measure(const struct table *t, size_t row, struct cell c, char buf[HUMAN_SIZE])
+{
+    char number[HUMAN_SIZE];
+    int64_t most = 0;
+    for (size_t i = 0; i < t->ncolumns; i++)
+        if (table_at(t, row)[i].unit == c.unit)
+            most = larger(most, table_at(t, row)[i]);
+    struct human h = human_of(c.unit, most);
+    snprintf(buf, HUMAN_SIZE, *h.symbol ? "%.*s %s" : "%.*s", HUMAN_SIZE - 10, human_cell(&h, c, number), h.symbol);
     return buf;
 }
 

@@ -29,6 +29,10 @@ struct human human_time(int64_t largest);
 /* A cell as text, "-" when absent, without its unit. A text cell is returned as it is: escape it. */
 const char *human_cell(const struct human *h, struct cell c, char buf[HUMAN_SIZE]);
 
+/* A cell of row `row` that has a unit of its own (cell_measure), with it: "2,417.612 ms"; cells of a row that have the same unit
+ * share its size. */
+const char *human_measure(const struct table *t, size_t row, struct cell c, char buf[HUMAN_SIZE]);
+
 /* 61,440; and with its unit "2,417.612 ms" (the unit by the value itself). */
 const char *human_count(int64_t n, char buf[HUMAN_SIZE]);
 const char *human_ns(int64_t ns, char buf[HUMAN_SIZE]);

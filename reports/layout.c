@@ -83,6 +83,12 @@ struct layout layout_of(const struct table *t, struct arena *a)
     return l;
 }
 
+const char *layout_cell(const struct table *t, const struct layout *l, size_t row, size_t i, char buf[HUMAN_SIZE])
+{
+    struct cell c = table_at(t, row)[l->columns[i].column];
+    return c.kind && c.unit ? human_measure(t, row, c, buf) : human_cell(&l->columns[i].human, c, buf);
+}
+
 void layout_notes(const struct table *t, const struct layout *l, void (*put)(const char *line, void *ctx), void *ctx)
 {
     const char *lines[] = {l->bases, l->dash, l->missing};

@@ -22,5 +22,8 @@ struct layout {
 
 struct layout layout_of(const struct table *t, struct arena *a);
 
+/* Shown column i of a row, as text: escape it. */
+const char *layout_cell(const struct table *t, const struct layout *l, size_t row, size_t i, char buf[HUMAN_SIZE]);
+
 /* The lines below the table, each with `put`: bases, dash, missing, then the table's own notes. */
 void layout_notes(const struct table *t, const struct layout *l, void (*put)(const char *line, void *ctx), void *ctx);

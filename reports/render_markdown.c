@@ -69,7 +69,7 @@ static void one(const struct table *t, FILE *out)
         for (size_t i = 0; i < l.n; i++) {
             char buf[HUMAN_SIZE];
             putc(' ', out);
-            put_text(human_cell(&l.columns[i].human, table_at(t, r)[l.columns[i].column], buf), out);
+            put_text(layout_cell(t, &l, r, i, buf), out);
             fputs(" |", out);
         }
         putc('\n', out);

@@ -38,8 +38,7 @@ static int most(const struct printer *p, size_t i)
 static int cell_width(const struct printer *p, size_t row, size_t i)
 {
     char buf[HUMAN_SIZE], line[LINE_SIZE];
-    const struct shown *s = &p->l.columns[i];
-    return glyph_line(human_cell(&s->human, table_at(p->t, row)[s->column], buf), most(p, i), line, sizeof line);
+    return glyph_line(layout_cell(p->t, &p->l, row, i, buf), most(p, i), line, sizeof line);
 }
 
 static void measure(struct printer *p)
@@ -121,7 +120,7 @@ static void one(const struct table *t, const struct render_opts *o, FILE *out)
     for (size_t r = 0; r < t->nrows; r++) {
         for (size_t i = 0; i < p.l.n; i++) {
             char buf[HUMAN_SIZE];
-            put_cell(&p, i, human_cell(&p.l.columns[i].human, table_at(t, r)[p.l.columns[i].column], buf));
+            put_cell(&p, i, layout_cell(t, &p.l, r, i, buf));
         }
         putc('\n', out);
     }

@@ -92,6 +92,12 @@ struct cell cell_text(const char *s)
     return s ? (struct cell){.kind = CELL_TEXT, .s = s} : (struct cell){0};
 }
 
+struct cell cell_measure(struct cell c, enum unit u)
+{
+    c.unit = u;
+    return c;
+}
+
 struct cell cell_share(int64_t part, int64_t whole)
 {
     return whole ? cell_real(100.0 * (double)part / (double)whole) : (struct cell){0};

@@ -18,6 +18,7 @@ enum unit {
     UNIT_BYTES,
     UNIT_PERCENT, /* csv: 4 decimals */
     UNIT_REAL,    /* csv: %.17g */
+    UNIT_POINTS,  /* of a cell only: the difference of two percentages */
 };
 
 struct column {
@@ -31,6 +32,7 @@ enum cell_kind { CELL_ABSENT, CELL_INT, CELL_REAL, CELL_TEXT };
 
 struct cell {
     enum cell_kind kind;
+    enum unit unit; /* 0: the column's; else its own, for people (csv and json print as the column does): cell_measure() */
     union {
         int64_t i;
         double r;
@@ -58,10 +60,11 @@ void table_note(struct table *t, const char *fmt, ...) __attribute__((format(pri
 const char *table_text(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 struct cell cell_int(int64_t i);
-struct cell cell_id(int64_t i);                      /* absent when negative */
-struct cell cell_real(double r);                     /* absent when not finite */
-struct cell cell_text(const char *s);                /* kept by pointer; NULL is absent */
-struct cell cell_share(int64_t part, int64_t whole); /* 100 * part / whole; absent when whole is 0 */
+struct cell cell_id(int64_t i);                       /* absent when negative */
+struct cell cell_real(double r);                      /* absent when not finite */
+struct cell cell_text(const char *s);                 /* kept by pointer; NULL is absent */
+struct cell cell_measure(struct cell c, enum unit u); /* c, in a column whose rows have units of their own */
+struct cell cell_share(int64_t part, int64_t whole);  /* 100 * part / whole; absent when whole is 0 */
 
 /* Orders rows; total orders only (qsort keeps none of its own). `down` reverses. Absent sorts last either way. */
 void table_sort(struct table *t, int column, bool down);

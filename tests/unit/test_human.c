@@ -40,6 +40,41 @@ TEST(times_share_the_unit_of_the_largest)
     assert_string_equal(shown(UNIT_NS, cell_int(INT64_MAX), none), "9,223,372,036.855"); /* s */
 }
 
+/* In a row the cells of one unit share its size, whatever other rows hold. */
+TEST(cells_may_have_units_of_their_own)
+{
+    static const struct column columns[] = {{"metric", UNIT_TEXT}, {"before", UNIT_REAL}, {"after", UNIT_REAL}, {"delta", UNIT_REAL}, {0}};
+    static const struct {
+        enum unit unit, difference;
+        double v[2];
+        const char *want[3];
+    } rows[] = {{UNIT_NS, UNIT_NS, {950000, 1200000}, {"0.950 ms", "1.200 ms", "0.250 ms"}},
+                {UNIT_NS, UNIT_NS, {2000, 1}, {"2.000 us", "0.001 us", "-1.999 us"}},
+                {UNIT_PERCENT, UNIT_POINTS, {50, 37.5}, {"50.0 %", "37.5 %", "-12.5 points"}},
+                {UNIT_BYTES, UNIT_BYTES, {12000, 20000000}, {"0.012 MB", "20.000 MB", "19.988 MB"}},
+                {UNIT_COUNT, UNIT_COUNT, {1000, 999}, {"1,000", "999", "-1"}}};
+    struct table t;
+    struct arena a = {0};
+    table_init(&t, "t", "t", columns);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct cell *row = table_row(&t);
+        row[0] = cell_text("m");
+        for (int k = 0; k < 2; k++)
+            row[1 + k] = cell_measure(cell_int((int64_t)rows[i].v[k]), rows[i].unit);
+        row[3] = cell_measure(cell_real(rows[i].v[1] - rows[i].v[0]), rows[i].difference);
+        if (rows[i].unit == UNIT_PERCENT)
+            row[2] = cell_measure(cell_real(rows[i].v[1]), UNIT_PERCENT);
+    }
+    struct layout l = layout_of(&t, &a);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < 3; k++) {
+            char buf[HUMAN_SIZE];
+            assert_string_equal(layout_cell(&t, &l, i, 1 + k, buf), rows[i].want[k]);
+        }
+    table_free(&t);
+    arena_free(&a);
+}
+
 TEST(counts_bytes_shares_and_reals)
 {
     struct cell none = {0};
@@ -142,5 +177,6 @@ TEST(layout_says_once_what_is_the_same_and_what_is_missing)
     arena_free(&a);
 }
 
-UNIT_MAIN(UNIT(times_share_the_unit_of_the_largest), UNIT(counts_bytes_shares_and_reals), UNIT(sentences_get_three_digits),
-          UNIT(grouping_keeps_the_digits), UNIT(before_and_after_have_one_unit), UNIT(layout_says_once_what_is_the_same_and_what_is_missing))
+UNIT_MAIN(UNIT(times_share_the_unit_of_the_largest), UNIT(cells_may_have_units_of_their_own), UNIT(counts_bytes_shares_and_reals),
+          UNIT(sentences_get_three_digits), UNIT(grouping_keeps_the_digits), UNIT(before_and_after_have_one_unit),
+          UNIT(layout_says_once_what_is_the_same_and_what_is_missing))
