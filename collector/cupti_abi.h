@@ -207,7 +207,9 @@ struct cupti_resource { /* of the resource domain */
 struct cupti_graph {
     void *graph, *original_graph;
     void *node, *original_node;
+    int type; /* of the node */
 };
+enum { CUPTI_NODE_KERNEL = 0 };
 
 typedef void cupti_callback_fn(void *user, int domain, uint32_t cbid, const void *data);
 typedef void cupti_request_fn(uint8_t **buffer, size_t *size, size_t *records);

@@ -83,7 +83,7 @@ void graph_node_cloned(uint64_t node, uint64_t original)
     errno = saved;
 }
 
-void graph_node_carries(uint64_t node, const struct nccl_work *w)
+bool graph_node_carries(uint64_t node, const struct nccl_work *w)
 {
     int saved = errno;
     pthread_mutex_lock(&lock);
@@ -94,8 +94,10 @@ void graph_node_carries(uint64_t node, const struct nccl_work *w)
         copy->sequence = -1;
         p->work = copy;
     }
+    bool carries = p && p->work;
     pthread_mutex_unlock(&lock);
     errno = saved;
+    return carries;
 }
 
 bool graph_node_find(uint64_t node, struct node_origin *out)

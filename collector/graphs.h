@@ -17,7 +17,7 @@ struct node_origin {
 
 void graph_node_made(uint64_t node, const char *range); /* by the calling thread */
 void graph_node_cloned(uint64_t node, uint64_t original);
-void graph_node_carries(uint64_t node, const struct nccl_work *w);
+bool graph_node_carries(uint64_t node, const struct nccl_work *w); /* false: nothing is known of the node, or no memory */
 bool graph_node_find(uint64_t node, struct node_origin *out);
 
 /* The nodes that the calling thread made so far, and the latest one. */

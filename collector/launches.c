@@ -19,6 +19,7 @@ struct alias {
 };
 
 static __thread struct launched last __attribute__((tls_model("initial-exec")));
+static __thread struct launch_list *list __attribute__((tls_model("initial-exec")));
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct waiting *waiting; /* SLOTS, from the first one on */
 static struct alias *aliases;
@@ -34,6 +35,19 @@ void launch_note(uint32_t id)
 {
     last.count++;
     last.id = id;
+    if (list && list->n++ < LAUNCHES_MOST)
+        list->v[list->n - 1] = (struct launch_item){.id = id};
+}
+
+void launch_listen(struct launch_list *l)
+{
+    list = l;
+}
+
+void launch_captured(uint64_t node)
+{
+    if (list && list->n && list->n <= LAUNCHES_MOST)
+        list->v[list->n - 1].node = node;
 }
 
 static struct waiting *place(uint32_t id)
@@ -122,16 +136,20 @@ bool launch_collecting(void)
     return atomic_load(&collecting);
 }
 
-void launch_rest(void (*fn)(void *ctx, const struct nccl_work *w), void *ctx)
+size_t launch_rest(void (*fn)(void *ctx, const struct nccl_work *w), void *ctx)
 {
+    size_t n = 0;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; waiting && i < SLOTS; i++) {
-        if (waiting[i].id && waiting[i].known)
+        bool known = waiting[i].id && waiting[i].known;
+        if (known)
             fn(ctx, &waiting[i].work);
+        n += known;
         waiting[i].id = 0;
     }
     atomic_store(&nwaiting, 0);
     pthread_mutex_unlock(&lock);
+    return n;
 }
 
 void launch_forked(void)

@@ -10,6 +10,7 @@
  */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The latest launch of the calling thread. */
@@ -20,11 +21,23 @@ struct launched {
 struct launched launch_last(void);
 void launch_note(uint32_t id);
 
+/* The launches of a thread in their order, while it listens; those after the first LAUNCHES_MOST are only counted. */
+enum { LAUNCHES_MOST = 64 };
+struct launch_list {
+    size_t n;
+    struct launch_item {
+        uint32_t id;
+        uint64_t node; /* of the graph that it was captured into; 0: it was not */
+    } v[LAUNCHES_MOST];
+};
+void launch_listen(struct launch_list *l); /* the calling thread's; NULL: no more */
+void launch_captured(uint64_t node);       /* the calling thread's latest launch became that node */
+
 /* What one kernel carries: one operation of NCCL, or several fused into one. Texts are kept or static. */
 struct nccl_work {
     int64_t start, end;    /* of the launch on the host */
     const char *group;     /* communicator */
-    const char *function;  /* all_gather ...; "group" for several unlike ones */
+    const char *function;  /* all_gather ...; "group" for several unlike ones; NULL: one or more of several, not known which */
     const char *dtype;     /* NULL: several, or not known */
     int64_t sequence;      /* of the function in its communicator; of send and recv per peer, counted here; -1 none, or several */
     int64_t sent;          /* bytes that this rank sends; -1: not said by NCCL */
@@ -49,6 +62,6 @@ uint32_t launch_outer(uint32_t id); /* the id itself when it has no alias */
 void launch_collect(bool kernels); /* are kernels looked at in this process? At first: no */
 bool launch_collecting(void);
 
-/* Calls fn for each launch whose kernel was never seen, and forgets all. */
-void launch_rest(void (*fn)(void *ctx, const struct nccl_work *w), void *ctx);
+/* Calls fn for each launch whose kernel was never seen, and forgets all; how many. */
+size_t launch_rest(void (*fn)(void *ctx, const struct nccl_work *w), void *ctx);
 void launch_forked(void);

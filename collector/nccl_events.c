@@ -85,17 +85,17 @@ static void free_event(struct nccl_event *e, void *handle)
     first_free = ((uintptr_t)handle & 0xffff) + 1;
 }
 
-static _Atomic bool told;
+static _Atomic int told; /* enum nccl_word */
 
-bool nccl_told(void)
+enum nccl_word nccl_told(void)
 {
-    return atomic_load_explicit(&told, memory_order_relaxed);
+    return (enum nccl_word)atomic_load_explicit(&told, memory_order_relaxed);
 }
 
-struct nccl_comm *nccl_comm_open(uint64_t id, const char *name, int ranks)
+struct nccl_comm *nccl_comm_open(uint64_t id, const char *name, int ranks, enum nccl_word word)
 {
     int saved = errno;
-    atomic_store(&told, true);
+    atomic_store(&told, (int)word);
     pthread_mutex_lock(&lock);
     struct nccl_comm *c = comm_new(id, name, ranks);
     pthread_mutex_unlock(&lock);
@@ -105,7 +105,7 @@ struct nccl_comm *nccl_comm_open(uint64_t id, const char *name, int ranks)
 
 struct nccl_comm *nccl_comm_any(void)
 {
-    struct nccl_comm *c = nccl_comm_open(0, NULL, 0);
+    struct nccl_comm *c = nccl_comm_open(0, NULL, 0, NCCL_TELLS_TASKS);
     if (c)
         c->any = true;
     return c;
@@ -121,6 +121,14 @@ struct nccl_comm *nccl_comm_of_event(uint64_t id, const char *name)
     return c;
 }
 
+const char *nccl_comm_name(uint64_t id)
+{
+    pthread_mutex_lock(&lock);
+    const struct nccl_comm *c = comm_find(id);
+    pthread_mutex_unlock(&lock);
+    return c ? c->name : NULL;
+}
+
 /* ---- launches ---- */
 
 /* A call or event without a kernel of its own, or whose kernel nobody looks at, is a row of the host. */
@@ -128,9 +136,7 @@ static void hand_on(struct launch *l)
 {
     if (l->done)
         return;
-    if (l->node)
-        graph_node_carries(l->node, &l->w);
-    else if (!l->id || !launch_put(l->id, &l->w))
+    if (l->node ? !graph_node_carries(l->node, &l->w) : !l->id || !launch_put(l->id, &l->w))
         launch_host_row(atomic_load(&recorder), &l->w);
     l->done = true;
 }
@@ -376,8 +382,9 @@ void nccl_stop(void *handle)
 void nccl_record_to(struct recorder *r)
 {
     struct recorder *was = atomic_exchange(&recorder, r);
-    if (was && !r)
-        launch_rest(launch_host_row, was);
+    size_t unseen = was && !r ? launch_rest(launch_host_row, was) : 0;
+    if (unseen)
+        recorder_lost(was, "operations of NCCL whose kernel was not seen", (int64_t)unseen, recorder_epoch(was), clock_now());
 }
 
 void nccl_forked(void)

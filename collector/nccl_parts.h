@@ -35,6 +35,7 @@ struct launch {
 };
 
 struct nccl_comm *comm_new(uint64_t id, const char *name, int ranks); /* NULL: no memory */
+struct nccl_comm *comm_find(uint64_t id);                             /* NULL: none of that id */
 struct nccl_comm *comm_of(uint64_t id, const char *name);             /* the one of that id, else a new one */
 int64_t comm_count_peer(struct nccl_comm *c, int peer, bool send);    /* the number of this send to, or receive from, a peer; -1 */
 

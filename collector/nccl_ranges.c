@@ -1,37 +1,30 @@
-/* nccl_ranges.c - see nccl_ranges.h. The operations of a thread since its last launch add up as those of the profiler do. */
-#include "collector/nccl_ranges.h"
-#include "collector/nccl_names.h"
-#include "collector/nccl_parts.h"
-#include "collector/text.h"
+/* nccl_ranges.c - see nccl_ranges.h. What a thread has called since its outermost group began, and launched inside of NCCL. */
+#include "collector/nccl.h"
+#include "collector/nccl_join.h"
 #include "schemas/clock.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-enum { DEEPEST = 32, COMMS = 256 };
+enum { DEEPEST = 32, COMMS = 256, SORTED_SINCE = 22602 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the communicators, by id modulo their number */
 static struct {
     int64_t id, ranks;
 } comms[COMMS];
 
-static __thread struct {
-    struct nccl_work w; /* of the operations that have no launch yet */
-    uint64_t launches;  /* launch_last().count before the first of them */
-    uint32_t ends;      /* bit k: the range at depth k is a group's end */
+struct calls {
+    struct nccl_group group;
+    int64_t since; /* the first of them */
+    uint32_t ends; /* bit k: the range at depth k is a group's end */
     int depth, groups;
-    bool several; /* communicators */
-} mine __attribute__((tls_model("initial-exec")));
-
-static const char *communicator(int64_t id)
-{
-    char text[32];
-    snprintf(text, sizeof text, "0x%llx", (unsigned long long)id);
-    return text_keep(text);
-}
+};
+static __thread struct calls *mine __attribute__((tls_model("initial-exec")));
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
 
 void nccl_range_ranks(int64_t id, int64_t ranks)
 {
@@ -50,65 +43,112 @@ static int ranks_of(int64_t id)
     return n > 0 && n <= INT32_MAX ? (int)n : 0;
 }
 
+/* ---- threads ---- */
+
+static void free_calls(void *calls)
+{
+    struct calls *c = calls;
+    launch_listen(NULL);
+    mine = NULL;
+    free(c->group.v);
+    free(c);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&key, free_calls);
+}
+
+static struct calls *calls_of_thread(void)
+{
+    int saved = errno;
+    if (!mine && (mine = calloc(1, sizeof *mine))) {
+        pthread_once(&once, make_key);
+        pthread_setspecific(key, mine);
+    }
+    errno = saved;
+    return mine;
+}
+
 void nccl_ranges_forked(void)
 {
     pthread_mutex_init(&lock, NULL);
-    memset(&mine, 0, sizeof mine);
+    launch_listen(NULL);
+    if (!mine)
+        return;
+    nccl_group_clear(&mine->group);
+    mine->depth = mine->groups = 0;
 }
 
-static void begin(int64_t now)
-{
-    mine.launches = launch_last().count;
-    mine.several = false;
-    mine.w = (struct nccl_work){.start = now, .end = now, .sequence = -1, .sent = -1, .message_bytes = -1, .peer = -1, .ranks = -1};
-    mine.w.tid = (int32_t)syscall(SYS_gettid);
-}
-
-static void add(const char *name, const struct nccl_said *said)
-{
-    const char *group = said->id ? communicator(said->communicator) : NULL, *function = nccl_function(name, -1);
-    int ranks = said->id ? ranks_of(said->communicator) : 0;
-    int64_t message = nccl_message(function, "int8", said->bytes, ranks);
-    if (!mine.w.operations)
-        begin(clock_now());
-    struct launch l = {.w = mine.w};
-    mine.several |= mine.w.operations && mine.w.group != group;
-    launch_add(&l, &(struct op){.function = function, .message = message, .sequence = -1, .peer = (int)said->peer});
-    mine.w = l.w;
-    mine.w.group = mine.several ? NULL : group;
-    mine.w.ranks = ranks ? ranks : -1;
-}
+/* ---- ranges ---- */
 
 static bool is(const char *name, const char *what)
 {
     return strncmp(name, "nccl", 4) == 0 && strcmp(name + 4, what) == 0;
 }
 
+/* The order in which the NCCL of this process launches the communicators of a group. */
+static enum nccl_order order_of_release(void)
+{
+    int version = 0, (*get)(int *) = NULL;
+    *(void **)&get = dlsym(RTLD_DEFAULT, "ncclGetVersion");
+    void *lib = get ? NULL : dlopen("libnccl.so.2", RTLD_LAZY | RTLD_NOLOAD);
+    if (lib)
+        *(void **)&get = dlsym(lib, "ncclGetVersion");
+    if (!get || get(&version) != 0 || version <= 0)
+        return NCCL_ORDER_UNKNOWN;
+    return version >= SORTED_SINCE ? NCCL_ORDER_ID : NCCL_ORDER_FIRST_USE;
+}
+
+static bool is_operation(const char *name, const struct nccl_said *said)
+{
+    return name && said && said->bytes >= 0 && strncmp(name, "nccl", 4) == 0;
+}
+
 void nccl_range_push(const char *name, const struct nccl_said *said)
 {
+    struct calls *c = calls_of_thread();
+    if (!c)
+        return;
     bool end = name && is(name, "GroupEnd");
-    uint32_t bit = mine.depth < DEEPEST ? UINT32_C(1) << mine.depth : 0;
-    mine.ends = end ? mine.ends | bit : mine.ends & ~bit;
-    mine.depth++;
-    if (name && is(name, "GroupStart"))
-        mine.groups++;
-    if (name && said && said->bytes >= 0 && strncmp(name, "nccl", 4) == 0 && !nccl_told())
-        add(name + 4, said);
+    uint32_t bit = c->depth < DEEPEST ? UINT32_C(1) << c->depth : 0;
+    c->ends = end ? c->ends | bit : c->ends & ~bit;
+    if (c->depth++ == 0)
+        launch_listen(&c->group.launches);
+    c->groups += name && is(name, "GroupStart");
+    if (!is_operation(name, said) || nccl_told() == NCCL_TELLS_ALL)
+        return;
+    if (!c->group.n)
+        c->since = clock_now();
+    nccl_group_add(&c->group, name + 4, said, said->id ? ranks_of(said->communicator) : 0);
+}
+
+/* The outermost group, or a call outside of groups, is over. */
+static void end_group(struct calls *c, struct recorder *r)
+{
+    enum nccl_word word = nccl_told();
+    enum nccl_order order = c->group.n > 1 ? order_of_release() : NCCL_ORDER_UNKNOWN;
+    int64_t uncertain = word != NCCL_TELLS_ALL ? nccl_join(&c->group, order, word == NCCL_TELLS_TASKS, r) : 0;
+    if (uncertain && launch_collecting())
+        recorder_lost(r,
+                      "operations of NCCL whose kernel is not certain: without its profiler plug-in a group's kernels are told apart by their order",
+                      uncertain, c->since, clock_now());
 }
 
 void nccl_range_pop(struct recorder *r)
 {
-    if (!mine.depth)
+    struct calls *c = mine;
+    if (!c || !c->depth)
         return;
-    mine.depth--;
-    bool end = mine.depth < DEEPEST && mine.ends >> mine.depth & 1;
-    mine.groups -= end && mine.groups;
-    if (mine.groups || !mine.w.operations)
+    c->depth--;
+    bool end = c->depth < DEEPEST && c->ends >> c->depth & 1;
+    c->groups -= end && c->groups;
+    if (c->depth)
         return;
-    struct launched last = launch_last();
-    struct nccl_work w = mine.w;
-    mine.w.operations = 0;
-    w.end = clock_now();
-    if (last.count != mine.launches + 1 || mine.several || !launch_put(last.id, &w))
-        launch_host_row(r, &w);
+    launch_listen(NULL);
+    if (c->groups && c->group.n)
+        return; /* more may come */
+    if (c->group.n)
+        end_group(c, r);
+    nccl_group_clear(&c->group);
 }

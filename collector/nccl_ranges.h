@@ -3,7 +3,8 @@
  *   range: ncclAllGather {communicator, bytes}[ ... cuLaunchKernelEx: id 17 ... ]            -> launch_put(17, all_gather)
  *   range: ncclGroupStart[] ncclSend {..}[] ncclRecv {..}[] ncclGroupEnd[ cuLaunchKernelEx ]  -> one kernel, two operations
  *
- * A group of several launches cannot be told apart: its operations become a row of the host, as all do without a launch.
+ * Of a group of several launches nccl_join.h tells which carries what, where that is certain; where it is not, its operations become
+ * rows of the host, as all do without a launch, and are counted as lost to their kernels. A launch into a graph is told to the node.
  */
 #pragma once
 #include "collector/recorder.h"

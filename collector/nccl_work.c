@@ -27,11 +27,17 @@ struct nccl_comm *comm_new(uint64_t id, const char *name, int ranks)
     return c;
 }
 
-struct nccl_comm *comm_of(uint64_t id, const char *name)
+struct nccl_comm *comm_find(uint64_t id)
 {
     struct nccl_comm *c = comms;
     while (c && (c->id != id || c->any))
         c = c->next;
+    return c;
+}
+
+struct nccl_comm *comm_of(uint64_t id, const char *name)
+{
+    struct nccl_comm *c = comm_find(id);
     return c ? c : comm_new(id, name, 0);
 }
 
@@ -119,7 +125,7 @@ void launch_host_row(void *recorder, const struct nccl_work *w)
     char name[80];
     if (!r || !w->operations || rows_in_comm())
         return;
-    snprintf(name, sizeof name, "nccl %s", w->function);
+    snprintf(name, sizeof name, "nccl %s", w->function ? w->function : "group");
     a.what = ACT_EVENT;
     a.kind = EV_OP;
     a.start = w->start;

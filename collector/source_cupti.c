@@ -82,9 +82,11 @@ static void on_node(uint32_t what, const struct cupti_resource *r)
     uint64_t node = 0, original = 0;
     if (!g || cupti.node_id(g->node, &node) != CUPTI_OK)
         return;
-    if (what == CUPTI_NODE_CREATED)
+    if (what == CUPTI_NODE_CREATED) {
         graph_node_made(node, ranges_innermost());
-    else if (what == CUPTI_NODE_CLONED && cupti.node_id(g->original_node, &original) == CUPTI_OK)
+        if (g->type == CUPTI_NODE_KERNEL)
+            launch_captured(node);
+    } else if (what == CUPTI_NODE_CLONED && cupti.node_id(g->original_node, &original) == CUPTI_OK)
         graph_node_cloned(node, original);
 }
 

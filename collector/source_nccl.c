@@ -21,7 +21,7 @@ static int open_comm(void **context, int *mask, int wanted, uint64_t id, const c
 {
     bool on = atomic_load(&recording);
     if (context)
-        *context = on ? nccl_comm_open(id, name, ranks) : NULL;
+        *context = on ? nccl_comm_open(id, name, ranks, wanted & NCCL_KERNEL_LAUNCH ? NCCL_TELLS_ALL : NCCL_TELLS_TASKS) : NULL;
     if (mask)
         *mask = on ? wanted : 0;
     return NCCL_OK;

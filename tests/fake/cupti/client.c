@@ -3,6 +3,7 @@
  *   client all                 every kind of call once, in order
  *   client threads N           N threads with streams of their own, 100 launches and 20 copies each
  *   client nccl                collectives, fused groups, sends and receives, calls that come late
+ *   client groups              groups over several communicators, with several operations each, also in a graph
  *   client calls N             N calls that do nothing, five times; CPU time of a call of the fastest time, ns
  *   client end HOW [PHASE]     HOW: exit _exit abort kill fork return dlclose running; PHASE: first (nothing has been called), init
  *                              (nothing has been recorded), before, during, after the work; ranges (open ones), flush (CUPTI is in one),
@@ -207,6 +208,56 @@ static int nccl(void)
     return 0;
 }
 
+static void group_of_two(ncclComm_t first, ncclComm_t second, cudaStream_t s)
+{
+    ncclGroupStart();
+    ncclAllReduce(10, ncclFloat32, first, s);
+    ncclAllReduce(20, ncclFloat32, second, s);
+    ncclGroupEnd();
+}
+
+static void group_of_many(ncclComm_t dp, ncclComm_t cp, cudaStream_t s)
+{
+    ncclGroupStart();
+    ncclSend(64, ncclFloat32, 1, cp, s);
+    ncclAllGather(1000, ncclBfloat16, dp, s);
+    ncclRecv(64, ncclFloat32, 1, cp, s);
+    ncclReduceScatter(500, ncclFloat32, dp, s);
+    ncclAllReduce(0, ncclFloat32, dp, s);
+    ncclGroupEnd();
+    ncclGroupStart();
+    for (int i = 0; i < 3; i++)
+        ncclAllReduce(30, ncclFloat32, dp, s);
+    ncclGroupEnd();
+}
+
+static int groups(void)
+{
+    ncclComm_t dp, cp;
+    cudaStream_t s;
+    cudaGraph_t g;
+    cudaGraphExec_t exec;
+    float *x = device_memory();
+    cudaStreamCreate(&s);
+    ncclCommInit(&dp, 4, 1, "dp");
+    ncclCommInit(&cp, 2, 0, NULL);
+    run_scale(1, x, s);
+    group_of_two(dp, cp, s);
+    group_of_two(cp, dp, s);
+    group_of_many(dp, cp, s);
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    run_scale(1, x, s);
+    group_of_two(cp, dp, s);
+    ncclReduceScatter(2, ncclFloat32, dp, s);
+    cudaStreamEndCapture(s, &g);
+    cudaGraphInstantiate(&exec, g, 0);
+    for (int i = 0; i < 2; i++)
+        cudaGraphLaunch(exec, s);
+    cudaStreamSynchronize(s);
+    puts("groups");
+    return 0;
+}
+
 static int calls(long n)
 {
     double least = 1e9;
@@ -342,6 +393,8 @@ int main(int argc, char **argv)
         return calls(argc > 2 ? atol(argv[2]) : 1000);
     if (strcmp(what, "nccl") == 0)
         return nccl();
+    if (strcmp(what, "groups") == 0)
+        return groups();
     if (strcmp(what, "end") == 0)
         return end(argc > 2 ? argv[2] : "return", argc > 3 ? argv[3] : "after");
     return all();

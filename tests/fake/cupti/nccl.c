@@ -10,7 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TASKS = 64, FUNCTIONS = 8, BROADCAST = 0, ALL_GATHER = 2, REDUCE_SCATTER, ALL_REDUCE, SEND = 6, RECV = 7, KERNEL_BLOCKS = 20 };
+enum {
+    RELEASE = 22809,
+    SORTED_SINCE = 22602,
+    TASKS = 64,
+    FUNCTIONS = 8,
+    BROADCAST = 0,
+    ALL_GATHER = 2,
+    REDUCE_SCATTER,
+    ALL_REDUCE,
+    SEND = 6,
+    RECV = 7,
+    KERNEL_BLOCKS = 20
+};
 
 struct fake_comm {
     void *context;
@@ -184,21 +196,33 @@ API int ncclCommDestroy(ncclComm_t c)
     return 0;
 }
 
+static int release(void)
+{
+    const char *v = getenv("FAKE_NCCL_VERSION");
+    return v ? atoi(v) : RELEASE;
+}
+
+API int ncclGetVersion(int *v)
+{
+    *v = release();
+    return 0;
+}
+
 static bool is_p2p(const struct task *k)
 {
     return k->function == SEND || k->function == RECV;
 }
 
-static void log_tasks(const struct fake_comm *c, uint32_t id)
+static void log_tasks(const struct fake_comm *c, int from, int to, uint32_t id)
 {
-    for (int i = 0; i < ntasks; i++)
+    for (int i = from; i < to; i++)
         if (tasks[i].comm == c)
             fake_log("task %u %s %s %zu %d %lld\n", id, names[tasks[i].function], types[tasks[i].type], tasks[i].count, tasks[i].peer,
                      is_p2p(&tasks[i]) ? -1LL : (long long)c->sequence[tasks[i].function]);
 }
 
-/* One kernel for all tasks of a communicator; then the tasks are told of. */
-static void launch_comm(struct task *head)
+/* One kernel for those tasks of a communicator; then the tasks are told of. */
+static void launch_tasks(struct task *head, int from, int to)
 {
     struct fake_comm *c = head->comm;
     void *handles[TASKS];
@@ -208,27 +232,54 @@ static void launch_comm(struct task *head)
     if (fake_fault("captured") || fake_capturing(head->stream))
         return; /* into a graph: nobody tells of the tasks */
     void *group = plug_start(head, NCCL_GROUP, NULL);
-    log_tasks(c, id);
-    for (int i = 0; i < ntasks; i++)
+    log_tasks(c, from, to, id);
+    for (int i = from; i < to; i++)
         if (tasks[i].comm == c) {
             handles[i] = plug_start(&tasks[i], is_p2p(&tasks[i]) ? NCCL_P2P : NCCL_COLL, version >= 5 ? tasks[i].call : group);
             c->sequence[tasks[i].function] += !is_p2p(&tasks[i]);
         }
-    for (int i = 0; i < ntasks; i++)
+    for (int i = from; i < to; i++)
         if (tasks[i].comm == c)
             plug_stop(handles[i]);
     plug_stop(group);
 }
 
-static void launch_all(void)
+/* All in one kernel; or, as FAKE_FAULT wants it, a kernel a task, or the first communicator's last task in one of its own. */
+static void launch_comm(struct task *head)
 {
+    int last = ntasks;
+    while (last > 0 && tasks[last - 1].comm != head->comm)
+        last--;
+    bool each = fake_fault("kernel_a_task"), split = fake_fault("split") && head == tasks && last > 1;
+    for (int i = 0; each && i < ntasks; i++)
+        if (tasks[i].comm == head->comm)
+            launch_tasks(&tasks[i], i, i + 1);
+    if (!each)
+        launch_tasks(head, 0, split ? last - 1 : ntasks);
+    if (split && !each)
+        launch_tasks(&tasks[last - 1], last - 1, ntasks);
+}
+
+/* The communicators in the order of the release. */
+static struct task *next_head(struct fake_comm *const *done, int n)
+{
+    struct task *next = NULL;
     for (int i = 0; i < ntasks; i++) {
         bool again = false;
-        for (int j = 0; j < i; j++)
-            again |= tasks[j].comm == tasks[i].comm;
-        if (!again)
-            launch_comm(&tasks[i]);
+        for (int j = 0; j < n; j++)
+            again |= done[j] == tasks[i].comm;
+        if (!again && (!next || (release() >= SORTED_SINCE && tasks[i].comm->id < next->comm->id)))
+            next = &tasks[i];
     }
+    return next;
+}
+
+static void launch_all(void)
+{
+    struct fake_comm *done[TASKS];
+    int n = 0;
+    for (struct task *head; (head = next_head(done, n)); done[n++] = head->comm)
+        launch_comm(head);
     ntasks = 0;
     plug_stop(group_api);
     group_api = NULL;
@@ -266,6 +317,7 @@ static int enqueue(struct fake_comm *c, int function, size_t count, int type, in
     group_api = group_api ? group_api : plug_start(k, NCCL_GROUP_API, NULL);
     k->call = plug_start(k, is_p2p(k) ? NCCL_P2P_API : NCCL_COLL_API, group_api);
     void *call = k->call;
+    ntasks -= !count && !is_p2p(k); /* nothing to do */
     group_end();
     plug_stop(call);
     ranges_end();

@@ -7,6 +7,7 @@ enum { ncclFloat32 = 7, ncclBfloat16 = 9 };
 
 int ncclCommInit(ncclComm_t *c, int ranks, int rank, const char *name);
 int ncclCommDestroy(ncclComm_t c);
+int ncclGetVersion(int *version); /* FAKE_NCCL_VERSION, 22809 if unset: releases since 22602 launch by id, earlier ones by first use */
 int ncclGroupStart(void);
 int ncclGroupEnd(void);
 int ncclAllGather(size_t count, int type, ncclComm_t c, void *stream);
