@@ -144,6 +144,33 @@ bool chrome_look(const struct chrome *c, const char *path, bool (*look)(void *ct
     return c->e->kind == ERR_NONE;
 }
 
+struct first {
+    struct json_value ph;
+    bool found;
+};
+
+static bool is_event(void *ctx)
+{
+    struct first *x = ctx;
+    x->found = x->ph.type == JSON_STRING && x->ph.n == 1;
+    return !x->found;
+}
+
+bool chrome_holds(struct input *in)
+{
+    static const struct json_key rows[] = {{"ph", 0}, {0}};
+    struct json_keys keys;
+    struct first x = {.found = false};
+    struct err e = {0};
+    struct arena scratch = {0};
+    struct chrome c = {.keys = &keys, .v = &x.ph, .nv = 1, .event = is_event, .ctx = &x, .e = &e, .scratch = &scratch};
+    json_keys_init(&keys, rows);
+    chrome_read(&c, in);
+    chrome_close(&c);
+    arena_free(&scratch);
+    return x.found;
+}
+
 /* "line 12: why", for whoever has to mend the file. */
 static const char *where(struct chrome *c, const char *why, int64_t offset)
 {
@@ -203,5 +230,6 @@ bool chrome_begins(const struct input *in)
     size_t i = in->nhead >= 3 && memcmp(in->head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (i < in->nhead && strchr(" \n\r\t", in->head[i]) && in->head[i])
         i++;
-    return i < in->nhead && (in->head[i] == '{' || in->head[i] == '[');
+    bool wide = i + 1 < in->nhead && in->head[i + 1] == 0; /* UTF-16 */
+    return i < in->nhead && !wide && (in->head[i] == '{' || in->head[i] == '[');
 }

@@ -35,6 +35,9 @@ bool chrome_look(const struct chrome *c, const char *path, bool (*look)(void *ct
 /* The whole file. JSON_OK: to its end; else it is cut or broken (chrome_losses says how), or *e is set. */
 enum json_step chrome_read(struct chrome *c, struct input *in);
 
+/* Is there one whole event in the text? Reads as far as that. */
+bool chrome_holds(struct input *in);
+
 /* Why nothing could be read; always false. For a file without one whole event. */
 bool chrome_refuse(struct chrome *c, enum json_step rc);
 

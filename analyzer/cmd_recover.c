@@ -1,5 +1,6 @@
 /* cmd_recover.c - finishes recordings that were cut off. */
 #include "analyzer/cmd.h"
+#include "analyzer/import.h"
 #include "schemas/arena.h"
 #include "schemas/opt.h"
 #include "schemas/tracefile.h"
@@ -15,6 +16,22 @@ static const struct opt opts[] = {
     {0},
 };
 
+/* Else what it is, as the other commands would say. */
+static bool is_recording(const char *path, struct err *e)
+{
+    struct input in = {0};
+    if (tracefile_is(path))
+        return true;
+    if (!input_is_file(path, e) || !input_open(&in, path, e))
+        return false;
+    const struct importer *imp = import_choose(&in);
+    fail(e, ERR_FAIL,
+         imp ? "%s: not a recording of cpscope: it looks like one of %s, which needs no finishing" : "%s: not a recording of cpscope: it is %s", path,
+         imp ? imp->name : import_looks_like(&in));
+    input_close(&in);
+    return false;
+}
+
 static enum status run(int argc, char **argv, struct err *e)
 {
     struct arena a = {0};
@@ -27,7 +44,7 @@ static enum status run(int argc, char **argv, struct err *e)
                         &a, e);
     for (size_t i = 0; ok && i < args.files.n; i++) {
         bool done;
-        ok = tracefile_recover(args.files.v[i], &done, e);
+        ok = is_recording(args.files.v[i], e) && tracefile_recover(args.files.v[i], &done, e);
         if (ok)
             printf("%s: %s\n", args.files.v[i], done ? "finished" : "nothing to do");
     }

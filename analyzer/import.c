@@ -1,5 +1,6 @@
 /* import.c - which importer takes a file, and what is said about what it could not take. */
 #include "analyzer/import.h"
+#include "analyzer/chrome.h"
 #include "analyzer/part.h"
 #include "analyzer/warn.h"
 #include "schemas/tracefile.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct importer *choose(const struct input *in)
+const struct importer *import_choose(const struct input *in)
 {
     const struct importer *best = NULL;
     enum sniffed surest = SNIFF_NO;
@@ -21,34 +22,91 @@ static const struct importer *choose(const struct input *in)
     return best;
 }
 
-const char *import_looks_like(const struct input *in)
+#define UTF16 "text in UTF-16; make UTF-8 of it first (iconv -f UTF-16 -t UTF-8)"
+
+static const struct magic {
+    const char *bytes;
+    size_t n, at;
+    const char *what;
+} magics[] = {{"SQLite format 3", 16, 0, "an SQLite database without the tables of a trace, or a damaged one"},
+              {"PK\3\4", 4, 0, "a zip archive; unpack it first"},
+              {"ustar", 5, 257, "a tar archive; give it by itself"},
+              {"BZh", 3, 0, "a bzip2 file; unpack it first"},
+              {"\xfd"
+               "7zXZ",
+               5, 0, "an xz file; unpack it first"},
+              {"\xff\xfe", 2, 0, UTF16},
+              {"\xfe\xff", 2, 0, UTF16},
+              {"{\0", 2, 0, UTF16},
+              {"[\0", 2, 0, UTF16},
+              {"\0{", 2, 0, UTF16},
+              {"\0[", 2, 0, UTF16},
+              {"\x7f"
+               "ELF",
+               4, 0, "a program"},
+              {"\x89PNG", 4, 0, "a picture"},
+              {"\xff\xd8\xff", 3, 0, "a picture"},
+              {"GIF8", 4, 0, "a picture"},
+              {"%PDF", 4, 0, "a PDF document"},
+              {"<", 1, 0, "HTML or XML"}};
+
+/* No control character that a text does not hold; whatever its encoding. */
+static bool is_text(const struct input *in)
 {
-    static const struct {
-        const char *magic;
-        size_t n;
-        const char *what;
-    } magics[] = {{"SQLite format 3", 16, "an SQLite database without the tables of a trace, or a damaged one"},
-                  {"PK\3\4", 4, "a zip archive; unpack it first"},
-                  {"\x7f"
-                   "ELF",
-                   4, "a program"},
-                  {"\x89PNG", 4, "a picture"},
-                  {"<", 1, "HTML or XML"},
-                  {"BZh", 3, "a bzip2 file; unpack it first"},
-                  {"\xfd"
-                   "7zXZ",
-                   5, "an xz file; unpack it first"}};
-    if (in->nhead == 0)
-        return input_cut(in) ? "a packed file that is cut or damaged at its start" : "an empty file";
+    for (size_t i = 0; i < in->nhead; i++)
+        if (in->head[i] == 0x7f || (in->head[i] < ' ' && !memchr("\t\n\v\f\r\033", in->head[i], 6)))
+            return false;
+    return true;
+}
+
+static bool all_zero(const struct input *in)
+{
     size_t zeros = 0;
     while (zeros < in->nhead && in->head[zeros] == 0)
         zeros++;
-    if (zeros == in->nhead)
+    return zeros == in->nhead;
+}
+
+const char *import_looks_like(const struct input *in)
+{
+    if (in->nhead == 0)
+        return input_cut(in) ? "a packed file that is cut or damaged at its start" : "an empty file";
+    if (all_zero(in))
         return "nothing but zero bytes, as an interrupted export leaves them";
+    if (in->nhead < 16 && memcmp(in->head, magics[0].bytes, in->nhead) == 0)
+        return "an SQLite database that is cut at its start";
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
-        if (in->nhead >= magics[i].n && memcmp(in->head, magics[i].magic, magics[i].n) == 0)
+        if (in->nhead >= magics[i].at + magics[i].n && memcmp(in->head + magics[i].at, magics[i].bytes, magics[i].n) == 0)
             return magics[i].what;
-    return memchr(in->head, 0, in->nhead) ? "binary data of an unknown kind" : "text, but not JSON";
+    return is_text(in) ? "text, but not JSON" : "binary data of an unknown kind";
+}
+
+/* What an importer that looked closer found nothing in; settings and the like are JSON too. */
+static const char *without_event(const struct input *in)
+{
+    static const char json[] = "JSON without one whole event of a trace";
+    if (!chrome_begins(in))
+        return import_looks_like(in);
+    bool marked = memmem(in->head, in->nhead, "\"ph\"", 4) || memmem(in->head, in->nhead, "\"traceEvents\"", 13);
+    return marked || input_cut(in) ? json : "";
+}
+
+const char *import_no_trace(const char *path, struct arena *a)
+{
+    struct err e = {0};
+    struct input in = {0};
+    const char *what = NULL;
+    if (tracefile_is(path) || part_is(path))
+        return NULL;
+    if (!input_open(&in, path, &e))
+        return arena_strdup(a, strncmp(e.msg, path, strlen(path)) == 0 ? e.msg + strlen(path) + 2 : e.msg);
+    const struct importer *imp = import_choose(&in);
+    if (!imp)
+        what = import_looks_like(&in);
+    else if (imp->holds && !imp->holds(&in))
+        what = without_event(&in);
+    input_close(&in);
+    return what;
 }
 
 void import_warn(const char *path, const struct tracedata *d, size_t from)
@@ -72,7 +130,7 @@ static bool read_foreign(const char *path, struct tracedata *d, struct err *e)
     struct input in = {0};
     if (!input_open(&in, path, e))
         return false;
-    const struct importer *imp = choose(&in);
+    const struct importer *imp = import_choose(&in);
     bool ok = imp ? imp->read(&in, d, e) : fail(e, ERR_FAIL, "%s: not a trace that is known here: it is %s", path, import_looks_like(&in));
     input_close(&in);
     return ok;

@@ -25,6 +25,7 @@ struct importer {
     const char *what; /* one line for help */
     enum sniffed (*sniff)(const struct input *in);
     bool (*read)(struct input *in, struct tracedata *d, struct err *e); /* appends; `in` stands at its start */
+    bool (*holds)(struct input *in); /* a closer look at what lies beside traces: does it hold an event? NULL: sniff has seen enough */
 };
 
 extern const struct importer *const importers[]; /* ends with NULL; made from file names */
@@ -40,6 +41,12 @@ bool import_open_part(const char *path, unsigned spared, int threads, struct tra
 
 /* Foreign files only: like import_open, but through d->spill when it is set. */
 bool import_file(const char *path, bool quiet, struct tracedata *d, struct err *e);
+
+/* NULL: PATH is a trace, ours or foreign; else what it is, "" for JSON that has nothing of one and nobody would miss. Lives in `a`. */
+const char *import_no_trace(const char *path, struct arena *a);
+
+/* The importer whose sniff() is surest; NULL: none takes it. */
+const struct importer *import_choose(const struct input *in);
 
 /* What a file is that no importer takes, from its first bytes. */
 const char *import_looks_like(const struct input *in);

@@ -280,4 +280,5 @@ static enum sniffed sniff(const struct input *in)
     return chrome_begins(in) && events ? SNIFF_MAYBE : SNIFF_NO;
 }
 
-const struct importer import_chrome = {.name = "chrome", .what = "Chrome trace JSON of any program, also .gz and .zst", .sniff = sniff, .read = read};
+const struct importer import_chrome = {
+    .name = "chrome", .what = "Chrome trace JSON of any program, also .gz and .zst", .sniff = sniff, .read = read, .holds = chrome_holds};

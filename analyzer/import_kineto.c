@@ -246,4 +246,5 @@ static enum sniffed sniff(const struct input *in)
     return kineto_names_cat((const char *)in->head, in->nhead) ? SNIFF_YES : SNIFF_MAYBE;
 }
 
-const struct importer import_kineto = {.name = "kineto", .what = "PyTorch profiler (Kineto) JSON, also .gz and .zst", .sniff = sniff, .read = read};
+const struct importer import_kineto = {
+    .name = "kineto", .what = "PyTorch profiler (Kineto) JSON, also .gz and .zst", .sniff = sniff, .read = read, .holds = chrome_holds};

@@ -6,6 +6,7 @@
 #include "analyzer/import.h"
 #include "analyzer/nsys.h"
 #include "analyzer/sqlin.h"
+#include "schemas/sqlbound.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -165,7 +166,7 @@ static void close_export(struct nsys *n)
 static bool read(struct input *in, struct tracedata *d, struct err *e)
 {
     struct nsys n = {.path = in->path, .d = d, .e = e};
-    bool ok = sqlin_is_whole(in, e) && open_export(&n, in) && read_tables(&n);
+    bool ok = sqlbound_whole(in->path, e) && open_export(&n, in) && read_tables(&n);
     if (ok)
         say_facts(&n);
     close_export(&n);

@@ -42,15 +42,21 @@ static bool unpack(struct input *in, const char *file, struct err *e)
     return ok;
 }
 
+struct packed {
+    const char *path;
+    struct tracedata *d;
+};
+
 /* Messages name what was given, not the file that is gone. */
-static bool read_copy(const char *path, const char *file, struct tracedata *d, struct err *e)
+static bool read_copy(void *ctx, const char *file, struct err *e)
 {
+    const struct packed *p = ctx;
     struct err inner = {0};
     bool foreign;
-    if (import_open_part(file, 0, 0, d, &foreign, &inner))
+    if (import_open_part(file, 0, 0, p->d, &foreign, &inner))
         return true;
     size_t n = strncmp(inner.msg, file, strlen(file)) == 0 ? strlen(file) : 0;
-    return fail(e, inner.kind, "%s%s%s", path, n ? "" : ": ", inner.msg + n);
+    return fail(e, inner.kind, "%s%s%s", p->path, n ? "" : ": ", inner.msg + n);
 }
 
 /* Some profilers have the rank in a file's name: the copy is called as the file is, without what says that it is packed. */
@@ -65,19 +71,47 @@ static const char *copy_name(const char *path, const char *folder, struct arena 
     return arena_printf(a, "%s/%.*s", folder, (int)n, name);
 }
 
-static bool read_packed(struct input *in, struct tracedata *d, struct err *e)
+/* What is asked of the copy; the copy is gone again behind it. */
+static bool with_copy(struct input *in, bool (*ask)(void *ctx, const char *file, struct err *e), void *ctx, struct err *e)
 {
     struct arena a = {0};
     const char *folder = tmpfolder_make(in->path, &a, e);
     bool ok = folder != NULL;
     if (ok) {
         const char *file = copy_name(in->path, folder, &a);
-        ok = unpack(in, file, e) && read_copy(in->path, file, d, e);
+        ok = unpack(in, file, e) && ask(ctx, file, e);
         tmpfolder_remove(folder);
     }
     arena_free(&a);
     return ok;
 }
 
-const struct importer import_packed = {
-    .name = "packed", .what = "databases of any of these kinds, packed (.gz, .zst) or in a tar archive", .sniff = sniff, .read = read_packed};
+static bool read_packed(struct input *in, struct tracedata *d, struct err *e)
+{
+    struct packed p = {in->path, d};
+    return with_copy(in, read_copy, &p, e);
+}
+
+static bool is_no_trace(void *ctx, const char *file, struct err *e)
+{
+    struct arena a = {0};
+    (void)e;
+    *(bool *)ctx = import_no_trace(file, &a) != NULL;
+    arena_free(&a);
+    return true;
+}
+
+/* One that cannot be unpacked has its reason said when it is read. */
+static bool holds(struct input *in)
+{
+    struct err e = {0};
+    bool none = false;
+    with_copy(in, is_no_trace, &none, &e);
+    return !none;
+}
+
+const struct importer import_packed = {.name = "packed",
+                                       .what = "databases of any of these kinds, packed (.gz, .zst) or in a tar archive",
+                                       .sniff = sniff,
+                                       .read = read_packed,
+                                       .holds = holds};

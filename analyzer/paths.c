@@ -4,7 +4,6 @@
 #include "analyzer/part.h"
 #include "analyzer/tarfile.h"
 #include "analyzer/warn.h"
-#include "schemas/tracefile.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -39,58 +38,41 @@ static bool has_export(const char *path)
     return there;
 }
 
-/* Text that is JSON and all seen, without anything of a trace in it: settings and the like lie beside traces. */
-static bool is_other_json(const struct input *in)
-{
-    return in->nhead > 0 && in->nhead < INPUT_HEAD && !input_cut(in) && memchr("{[", in->head[0], 2) && !memmem(in->head, in->nhead, "\"ph\"", 4) &&
-           !memmem(in->head, in->nhead, "\"traceEvents\"", 13);
-}
-
-/* NULL: it is a trace; else what it is, "" for what nobody would miss. Lives in `a`. */
-static const char *no_trace(const char *path, struct arena *a)
-{
-    struct err e = {0};
-    struct input in = {0};
-    const char *what = NULL;
-    enum sniffed surest = SNIFF_NO;
-    if (tracefile_is(path) || part_is(path))
-        return NULL;
-    if (!input_open(&in, path, &e))
-        return arena_strdup(a, strncmp(e.msg, path, strlen(path)) == 0 ? e.msg + strlen(path) + 2 : e.msg);
-    for (size_t i = 0; importers[i]; i++) {
-        enum sniffed s = importers[i]->sniff(&in);
-        surest = s > surest ? s : surest;
-    }
-    if (surest == SNIFF_NO)
-        what = arena_strdup(a, import_looks_like(&in));
-    if (surest == SNIFF_MAYBE && is_other_json(&in))
-        what = "";
-    input_close(&in);
-    return what;
-}
-
 /* Would one take it for a trace, by its name? */
 static bool is_called_so(const char *name)
 {
-    static const char *const ends[] = {".json", ".json.gz", ".json.zst", ".sqlite", ".sqlite3", ".db", ".rpd", ".nsys-rep"};
+    static const char *const ends[] = {".json", ".sqlite", ".sqlite3", ".db", ".rpd", ".nsys-rep", ".tar", ".tgz"}, *const packed[] = {".gz", ".zst",
+                                                                                                                                       ""};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_with(name, ends[i]))
-            return true;
+        for (size_t k = 0; k < sizeof packed / sizeof *packed; k++) {
+            size_t n = strlen(name), m = strlen(ends[i]), p = strlen(packed[k]);
+            if (n >= m + p && strncmp(name + n - p - m, ends[i], m) == 0 && ends_with(name, packed[k]))
+                return true;
+        }
     return false;
 }
 
 /* Is it a trace? One that is none, but is called so, is remembered. */
 static bool recognised(struct paths *p, const char *path, struct arena *a)
 {
-    const char *what = no_trace(path, a);
-    if (what && *what && is_called_so(path))
-        p->left = p->left ? arena_printf(a, "%s; %s: %s", p->left, path, what) : arena_printf(a, "%s: %s", path, what);
-    return !what;
+    const char *what = import_no_trace(path, a);
+    if (!what || !*what || !is_called_so(path))
+        return !what;
+    p->left = p->left ? p->left : arena_printf(a, "%s: %s", path, what);
+    p->nleft++;
+    return false;
 }
 
 static int by_name(const void *x, const void *y)
 {
     return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+static const char *left_text(const struct paths *p, struct arena *a)
+{
+    return p->nleft > 1
+               ? arena_printf(a, "%s, and %zu more that %s no trace%s", p->left, p->nleft - 1, p->nleft == 2 ? "is" : "are", p->nleft == 2 ? "" : "s")
+               : p->left;
 }
 
 /* Of what was added since `first` the traces, in order; none is a failure. */
@@ -103,7 +85,7 @@ static bool keep_traces(struct paths *p, size_t first, struct arena *a, const ch
     for (size_t i = first; i < n; i++)
         if (recognised(p, p->v[i], a))
             p->v[p->n++] = p->v[i];
-    return p->n > first || fail(e, ERR_FAIL, "%s: no trace in this %s", where, what);
+    return p->n > first || fail(e, ERR_FAIL, "%s: no trace in this %s%s%s", where, what, p->left ? "; " : "", p->left ? left_text(p, a) : "");
 }
 
 static bool add_folder(struct paths *p, struct arena *a, const char *folder, struct err *e)
@@ -111,15 +93,18 @@ static bool add_folder(struct paths *p, struct arena *a, const char *folder, str
     DIR *dir = opendir(folder);
     if (!dir)
         return fail(e, ERR_FAIL, "%s: cannot open: %s", folder, strerror(errno));
-    size_t first = p->n;
+    size_t first = p->n, folders = 0;
     for (struct dirent *d; (d = readdir(dir));) {
         const char *path = arena_printf(a, "%s%s%s", folder, ends_with(folder, "/") ? "" : "/", d->d_name);
         struct stat st;
-        if (is_candidate(d->d_name) && stat(path, &st) == 0 && S_ISREG(st.st_mode) && !has_export(path))
+        if (!is_candidate(d->d_name) || stat(path, &st) != 0)
+            continue;
+        folders += S_ISDIR(st.st_mode);
+        if (S_ISREG(st.st_mode) && !has_export(path))
             ARRAY_PUSH(p->v, p->n, p->cap, path);
     }
     closedir(dir);
-    return keep_traces(p, first, a, folder, "folder", e);
+    return keep_traces(p, first, a, folder, folders ? "folder itself; give the folders in it that hold some" : "folder", e);
 }
 
 static bool add_archive(struct paths *p, struct arena *a, const char *path, struct err *e)
@@ -209,6 +194,7 @@ static bool expand_parts(struct paths *p, struct arena *a, struct err *e)
     free(m.v);
     free(m.folders);
     out.left = p->left;
+    out.nleft = p->nleft;
     paths_free(p);
     *p = out;
     return ok;
@@ -231,8 +217,10 @@ bool paths_expand(struct paths *p, struct arena *a, const char *const *given, si
 
 void paths_warn(const struct paths *p)
 {
+    struct arena a = {0};
     if (p->left)
-        warn("warning: left out: %s", p->left);
+        warn("warning: left out: %s", left_text(p, &a));
+    arena_free(&a);
 }
 
 void paths_free(struct paths *p)

@@ -14,7 +14,8 @@
 struct paths {
     const char **v; /* by name within a folder or archive; the texts live in the arena given */
     size_t n, cap;
-    const char *left; /* files of folders that are called as traces are and are none, each with the reason; NULL: none */
+    const char *left; /* of folders and archives: the first file that is called as a trace is and is none, with what it is; NULL: none */
+    size_t nleft;     /* how many such files there are */
 };
 
 /* False: a folder or archive without a trace, or one that cannot be read. A file that does not exist is no failure here. */

@@ -61,30 +61,10 @@ bool sqlin_sniff_like(const struct input *in, const char *glob)
     return sqlin_sniff(in, tables) == SNIFF_YES;
 }
 
-static uint32_t big32(const unsigned char *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-/* SQLite notices a missing tail only when it comes to read it; the header says at once how long the file was. */
-bool sqlin_is_whole(const struct input *in, struct err *e)
-{
-    struct stat st;
-    if (in->nhead < 100 || stat(in->path, &st) != 0)
-        return fail(e, ERR_FAIL, "%s: the database is cut", in->path);
-    int64_t page = in->head[16] << 8 | in->head[17], pages = big32(in->head + 28);
-    page = page == 1 ? 65536 : page;
-    bool counted = memcmp(in->head + 24, in->head + 92, 4) == 0; /* the header's size is up to date */
-    if (counted && pages * page > st.st_size)
-        return fail(e, ERR_FAIL, "%s: the database is cut: %lld of %lld bytes are there; copy or export it again", in->path, (long long)st.st_size,
-                    (long long)(pages * page));
-    return true;
-}
-
 bool sqlin_open(struct sqlin *q, struct input *in, const char *what, struct tracedata *d, struct err *e)
 {
     *q = (struct sqlin){.what = what, .r = rows_start(d, in->path, e)};
-    if (!sqlin_is_whole(in, e))
+    if (!sqlbound_whole(in->path, e))
         return false;
     q->db = sqlin_open_immutable(in->path);
     if (!q->db || sqlite3_exec(q->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) != SQLITE_OK)

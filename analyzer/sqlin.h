@@ -16,8 +16,7 @@ struct sqlin {
 
 /* The pieces, for importers that do without the rest. */
 bool sqlin_is_database(const struct input *in);
-sqlite3 *sqlin_open_immutable(const char *path);            /* NULL: cannot */
-bool sqlin_is_whole(const struct input *in, struct err *e); /* not cut, by what its header says */
+sqlite3 *sqlin_open_immutable(const char *path); /* NULL: cannot */
 
 /* YES when the database holds every one of the tables or views; NO also for what cannot be read. */
 enum sniffed sqlin_sniff(const struct input *in, const char *const *tables);

@@ -1,6 +1,7 @@
 /* tracefile_open.c - what a trace file is told by, and finishing those that were cut off before they are read. */
 #include "schemas/arena.h"
 #include "schemas/recover.h"
+#include "schemas/sqlbound.h"
 #include "schemas/tmpfolder.h"
 #include "schemas/tracefile.h"
 #include "schemas/tracefile_sql.h"
@@ -67,6 +68,12 @@ static bool fold_in(const char *path, struct err *e)
     return ok;
 }
 
+static bool is_empty(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && st.st_size == 0 && !has_side(path, "-wal");
+}
+
 bool tracefile_recover(const char *path, bool *done, struct err *e)
 {
     if (!tracefile_is(path))
@@ -78,7 +85,7 @@ bool tracefile_recover(const char *path, bool *done, struct err *e)
         return false;
     bool wal = has_side(path, "-wal");
     *done = (left != LEFT_NOTHING && *done) || wal;
-    return !wal || fold_in(path, e);
+    return wal ? fold_in(path, e) : is_empty(path) || sqlbound_whole(path, e);
 }
 
 static bool copy_file(const char *from, const char *to, struct err *e)
@@ -135,12 +142,6 @@ static bool can_write(const char *path)
     return access(slash ? folder : ".", W_OK) == 0 && access(path, W_OK) == 0;
 }
 
-static bool is_empty(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && st.st_size == 0 && !has_side(path, "-wal");
-}
-
 /* A recording that has just begun has its name before it has its first rows. */
 static enum leftover wait_for_rows(const char *path)
 {
@@ -165,7 +166,7 @@ bool tracefile_load_some(const char *path, unsigned parts, int threads, struct t
         if ((left == LEFT_BEHIND && !recover_merge(path, &done, e)) || !fold_in(path, e))
             return false;
     }
-    return tracefile_read(path, parts, threads, d, e);
+    return (has_side(path, "-wal") || sqlbound_whole(path, e)) && tracefile_read(path, parts, threads, d, e);
 }
 
 bool tracefile_load(const char *path, struct tracedata *d, struct err *e)

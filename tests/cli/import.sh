@@ -21,6 +21,16 @@ sqlite3 foreign.sqlite < "$DATA/import_nsys/another_database(fail).sql"
 say cpscope summary foreign.sqlite
 sqlite3 nsys.sqlite < "$DATA/import_nsys/kernels_and_calls(ok,events=3,loss=0).sql"
 say cpscope summary nsys.sqlite --span gpu --format csv
+# What a file is that is no trace, or a part of one.
+mkdir odd
+printf '\377\330\377\340 JFIF' > odd/photo.jpg
+printf '\377\376{\000}\000' > odd/wide.json
+printf 'SQLite for' > odd/start.db
+head -c 4096 plain.db > odd/cut.db
+head -c 4096 nsys.sqlite > odd/cut.sqlite
+for f in odd/*; do say cpscope summary $f 2>&1 | sed 's/[0-9]* of [0-9]* bytes/N of M bytes/'; done
+for f in odd/cut.db odd/absent odd nsys.sqlite cut.json odd/photo.jpg plain.db; do say cpscope recover $f 2>&1 | sed 's/[0-9]* of [0-9]* bytes/N of M bytes/'; done
+rm -r odd
 say cpscope import plain.db cut.json -o both.db
 # Databases are read packed as well, and nothing stays of the copy.
 mkdir tmp run

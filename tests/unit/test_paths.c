@@ -75,11 +75,14 @@ TEST(what_holds_no_trace_is_refused)
     must_refuse("empty", "no trace in this folder");
     assert_int_equal(system("tar cf notes.tar run/notes"), 0);
     must_refuse("notes.tar", "no trace in this archive");
+    mkdir("above", 0700);
+    mkdir("above/empty", 0700);
+    must_refuse("above", "no trace in this folder itself; give the folders in it that hold some");
     case_must_refuse("run.tar/run/nobody.json", "cannot open");
     case_must_refuse("run/b.json/x", "cannot open");
 }
 
-/* Beside traces: what is called one and is none is said, in order; other JSON and notes nobody would miss. */
+/* Beside traces: the first that is called one and is none is said, with their number; other JSON and notes nobody would miss. */
 TEST(what_is_left_out_of_a_folder_is_said)
 {
     struct arena a = {0};
@@ -98,10 +101,80 @@ TEST(what_is_left_out_of_a_folder_is_said)
     assert_int_equal(symlink("nowhere", "job/rank3.json") | symlink("../job", "job/again"), 0);
     assert_ok(paths_expand(&p, &a, &given, 1, &e), &e);
     assert_int_equal(p.n, 1);
-    assert_string_equal(p.left, "job/rank1.json: an empty file; job/rank2.sqlite: nothing but zero bytes, as an interrupted export leaves them");
+    assert_string_equal(p.left, "job/rank1.json: an empty file");
+    assert_int_equal(p.nleft, 2);
     paths_free(&p);
     arena_free(&a);
     case_must_refuse("job/config.json", "not a trace");
+}
+
+static void write_database(const char *path)
+{
+    sqlite3 *db = NULL;
+    unlink(path);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "CREATE TABLE cache(id INTEGER); INSERT INTO cache VALUES (1)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* More text than is looked at first, with nothing of a trace in it. */
+static void write_words(const char *path, const char *before)
+{
+    FILE *f = fopen(path, "w");
+    fprintf(f, "%s[", before);
+    for (int i = 0; i < 20000; i++)
+        fprintf(f, "%s\"word%d\"", i ? ", " : "", i);
+    fprintf(f, "]%s", *before ? "}" : "");
+    fclose(f);
+}
+
+/* What is plainly no trace is no reason to fail, in a folder as in an archive, as long as there is a trace. */
+TEST(other_files_beside_traces)
+{
+    static const struct {
+        const char *file, *what; /* NULL: nothing is said */
+    } others[] = {{"cache.db", "an SQLite database without the tables of a trace, or a damaged one"},
+                  {"cache.db.gz", "an SQLite database without the tables of a trace, or a damaged one"},
+                  {"words.json", NULL},
+                  {"list.json", NULL},
+                  {"schema.json", NULL},
+                  {"ph.json", "JSON without one whole event of a trace"},
+                  {"none.json", "JSON without one whole event of a trace"},
+                  {"cut.json", "JSON without one whole event of a trace"},
+                  {"more.tar.gz", "a tar archive; give it by itself"},
+                  {"photo.jpg", NULL}};
+    static const char *const given[] = {"beside", "beside.tar.gz"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char file[128], want[256];
+        assert_int_equal(system("rm -rf beside && mkdir beside"), 0);
+        snprintf(file, sizeof file, "beside/%s", others[i].file);
+        write_database("beside/cache.db");
+        write_words("beside/words.json", "{\"words\": ");
+        write_words("beside/list.json", "");
+        write_words("beside/schema.json", "{\"schemaVersion\": 2, \"layers\": ");
+        import_write("beside/ph.json", "{\"ph\": 7.2}", 11);
+        import_write("beside/none.json", "{\"traceEvents\": []}", 19);
+        import_write("beside/cut.json", trace, 40);
+        import_write("beside/photo.jpg", "\xff\xd8\xff\xe0 JFIF", 9);
+        assert_int_equal(system("gzip -k beside/cache.db && cp run.tar.gz beside/more.tar.gz"), 0);
+        snprintf(want, sizeof want, "find beside -type f ! -name %s -delete; cp run/b.json beside/t.json; tar czf beside.tar.gz beside",
+                 others[i].file);
+        assert_int_equal(system(want), 0);
+        for (int k = 0; k < 2; k++) {
+            struct arena a = {0};
+            struct paths p = {0};
+            struct err e = {0};
+            assert_ok(paths_expand(&p, &a, &given[k], 1, &e), &e);
+            snprintf(want, sizeof want, "%s%s%s: %s", given[k], k ? "/" : "", k ? file : file + 6, others[i].what ? others[i].what : "");
+            if (p.n != 1 || p.nleft != (others[i].what != NULL) || (p.left && strcmp(p.left, want) != 0))
+                fail_msg("%s in %s: %zu traces, %zu left: %s", file, given[k], p.n, p.nleft, p.left ? p.left : "nothing");
+            paths_free(&p);
+            arena_free(&a);
+        }
+        assert_int_equal(system("rm beside/t.json; tar czf beside.tar.gz beside"), 0);
+        must_refuse("beside", "beside: no trace in this folder");
+        must_refuse("beside.tar.gz", others[i].what ? others[i].what : "beside.tar.gz: no trace in this archive");
+    }
 }
 
 /* Cut anywhere an archive is refused or taken for something else; it is never half a run in silence. */
@@ -131,7 +204,7 @@ TEST(cut_archives_are_said)
 int main(void)
 {
     const struct CMUnitTest tests[] = {UNIT(what_a_name_stands_for), UNIT(what_holds_no_trace_is_refused), UNIT(what_is_left_out_of_a_folder_is_said),
-                                       UNIT(cut_archives_are_said)};
+                                       UNIT(other_files_beside_traces), UNIT(cut_archives_are_said)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, set_up, NULL) != 0;
 }
