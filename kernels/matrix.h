@@ -7,8 +7,9 @@
  *                            seed.step_s = 6.70            record = yes           refuses = what the refusal says
  *                            left_out.step_s = 3.1         (percent: the error of a fit without this cell, from cpbench calibrate)
  *
- * A table that says `within = AA` is judged: is the largest of each of its distances no larger than the largest in table AA?
- * One that says `also = s1-chunkwise ...` shows these runs of other tables too. `limit = 15` in the head: the page says which
+ *     [claim all-agree]      title = losses agree   holds = S1/loss_rel <= 1e-4       (matrix_claim.h)
+ *
+ * A table that says `also = s1-chunkwise ...` shows these runs of other tables too. `limit = 15` in the head: the page says which
  * predicted times are farther than so many percent from the seed's.
  *
  * A run's arguments follow those of the defaults, unless it gives a whole `command`; a run without a table is a help for others (the base of a ratio).
@@ -44,7 +45,12 @@ struct matrix_run {
 };
 
 struct matrix_table {
-    const char *name, *title, *measures, *base, *note, *curve, *within, *also;
+    const char *name, *title, *measures, *base, *note, *curve, *also;
+    int line;
+};
+
+struct matrix_claim {
+    const char *name, *title, *holds;
     int line;
 };
 
@@ -54,7 +60,8 @@ struct matrix {
     double limit; /* percent within which predicted times should lie; 0: they are not judged */
     struct matrix_run *runs;
     struct matrix_table *tables;
-    size_t nruns, runs_cap, ntables, tables_cap;
+    struct matrix_claim *claims;
+    size_t nruns, runs_cap, ntables, tables_cap, nclaims, claims_cap;
 };
 
 /* A shipped experiment by name, or a file. Lives in `a`. ERR_USAGE with file:line: unknown keys, sections, roles, measures;
@@ -103,10 +110,11 @@ struct matrix_measure {
     const char *name, *label, *format; /* printf of a double */
     bool exact;                        /* a count: follows from code that ran, on any backend */
     bool recorded;                     /* read off a recording */
+    const char *extra;                 /* read off a table that is made for those alone who ask: ranks, waits */
     double slack;                      /* percent: what follows from a formula on both sides agrees within it; 0: equal, or a time */
     const char *follows;               /* the measure that it is only another form of; NULL: none */
 };
-/* NULL: there is none of that name. "sync:FUNCTION" and "calls:CLASS" are families. */
+/* NULL: there is none of that name. "sync:FUNCTION", "wait:FUNCTION" and "calls:CLASS" are families. */
 const struct matrix_measure *matrix_measure_find(const char *name);
 /* Of a run that was made, against its table's base; NAN: not in this run. */
 double matrix_measure(const struct matrix *m, const struct matrix_run *r, const char *name, const struct matrix_job *job, int copy);

@@ -123,31 +123,6 @@ char *figure_row_role(const struct matrix *m, const struct matrix_table *t, cons
 
 /* ---- what figures say together ---- */
 
-/* The largest of a measure over a table's runs; NAN when none has it. */
-static double largest(const struct matrix_result *r, const char *table, const char *measure)
-{
-    double most = NAN;
-    for (size_t i = 0; i < r->m->nruns; i++)
-        if (r->m->runs[i].table && !strcmp(r->m->runs[i].table, table))
-            most = fmax(most, matrix_measure(r->m, &r->m->runs[i], measure, r->job, 0));
-    return most;
-}
-
-char *figures_within(const struct matrix_result *r, const struct matrix_table *t, struct arena *a)
-{
-    static const char *const distances[] = {"loss_abs", "norm_abs"};
-    char *text = NULL;
-    for (size_t i = 0; t->within && i < sizeof distances / sizeof *distances; i++) {
-        double ours = largest(r, t->name, distances[i]), theirs = largest(r, t->within, distances[i]);
-        if (isnan(ours) || isnan(theirs))
-            continue;
-        text = arena_printf(a, "%s%s %.2e, %s the %.2e of %s",
-                            text ? arena_printf(a, "%s; ", text) : "Verdict: ", matrix_measure_find(distances[i])->label, ours,
-                            ours <= theirs ? "within" : "OUTSIDE", theirs, t->within);
-    }
-    return text;
-}
-
 struct spreads {
     double most;
     char run[128], label[96];
@@ -229,23 +204,34 @@ static void tally_figure(void *ctx, const struct figure *f)
     }
 }
 
-char **figures_verdict(const struct matrix_result *r, struct arena *a)
+static void tally_lines(const struct tally *y, double limit, struct verdict *line)
+{
+    if (y->counts)
+        *line++ = (struct verdict){.text = arena_printf(y->a, "Counts: %d of %d are the seed's%s%s.", y->equal, y->counts, y->wrong ? "; not " : "",
+                                                        y->wrong ? y->wrong : ""),
+                                   .bad = y->wrong != NULL};
+    if (y->formulas)
+        *line++ =
+            (struct verdict){.text = arena_printf(y->a, "MFU by our formula at the seed's tok/s: %d of %d agree within 2 %%.", y->agree, y->formulas),
+                             .bad = y->agree < y->formulas};
+    if (y->predicted)
+        *line++ = (struct verdict){.text = arena_printf(y->a, "Predicted times, modelled: %d of %d within %g %% of the seed's%s%s.", y->inside,
+                                                        y->predicted, limit, y->outside ? "; outside: " : "", y->outside ? y->outside : ""),
+                                   .bad = y->outside != NULL};
+    if (y->fitted)
+        *line++ = (struct verdict){.text = arena_printf(y->a, "Fitted times, modelled: %d, at most %.1f %% off.", y->fitted, y->most)};
+}
+
+struct verdict *figures_verdict(const struct matrix_result *r, struct arena *a)
 {
     struct tally y = {.m = r->m, .a = a};
-    char **lines = arena_array(a, char *, 5);
-    int n = 0;
+    struct verdict *lines = arena_array(a, struct verdict, r->m->nclaims + 5);
+    for (size_t i = 0; i < r->m->nclaims; i++)
+        lines[i] = claim_judge(r, &r->m->claims[i], a);
     for (size_t i = 0; i < r->m->ntables; i++) {
         y.t = &r->m->tables[i];
         figures_each(r, y.t, tally_row, tally_figure, &y);
     }
-    if (y.counts)
-        lines[n++] = arena_printf(a, "Counts: %d of %d are the seed's%s%s.", y.equal, y.counts, y.wrong ? "; not " : "", y.wrong ? y.wrong : "");
-    if (y.formulas)
-        lines[n++] = arena_printf(a, "MFU by our formula at the seed's tok/s: %d of %d agree within 2 %%.", y.agree, y.formulas);
-    if (y.predicted)
-        lines[n++] = arena_printf(a, "Predicted times, modelled: %d of %d within %g %% of the seed's%s%s.", y.inside, y.predicted, r->m->limit,
-                                  y.outside ? "; outside: " : "", y.outside ? y.outside : "");
-    if (y.fitted)
-        lines[n++] = arena_printf(a, "Fitted times, modelled: %d, at most %.1f %% off.", y.fitted, y.most);
+    tally_lines(&y, r->m->limit, lines + r->m->nclaims);
     return lines;
 }

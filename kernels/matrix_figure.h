@@ -1,6 +1,6 @@
 /* matrix_figure.h - figures of an experiment's tables, one by one, and what they say together: what text, csv and page share. */
 #pragma once
-#include "kernels/matrix.h"
+#include "kernels/matrix_claim.h"
 
 #include <stdio.h>
 
@@ -36,10 +36,8 @@ char *figure_row_role(const struct matrix *m, const struct matrix_table *t, cons
 /* Closes what was written, NULL: could not be opened; ERR_FAIL when not all of it is there. */
 bool matrix_close(FILE *f, const char *path, struct err *e);
 
-/* What a table that must lie within another says; NULL when it is not judged. Lives in `a`. */
-char *figures_within(const struct matrix_result *r, const struct matrix_table *t, struct arena *a);
 /* How far repeats were apart; NULL with one of each. Lives in `a`. */
 char *figures_repeats(const struct matrix_result *r, const struct matrix_table *t, struct arena *a);
-/* The lines of the verdict on the whole experiment, ends with NULL: fitted times, predicted times and counts against the seed's.
- * Live in `a`. */
-char **figures_verdict(const struct matrix_result *r, struct arena *a);
+/* The verdict on the whole experiment: its claims, then counts, predicted and fitted times against the seed's. Ends with a line
+ * whose text is NULL. Lives in `a`. */
+struct verdict *figures_verdict(const struct matrix_result *r, struct arena *a);

@@ -1,5 +1,5 @@
 /* matrix_file.c - reading an experiment file: a table of the keys of each kind of section. */
-#include "kernels/matrix.h"
+#include "kernels/matrix_claim.h"
 #include "kernels/device/machine.h"
 #include "schemas/keyvalue.h"
 
@@ -11,7 +11,7 @@ struct reader {
     struct matrix *m;
     struct arena *a;
     char section[128]; /* the one that keys now belong to */
-    enum { IN_HEAD, IN_DEFAULTS, IN_TABLE, IN_RUN } in;
+    enum { IN_HEAD, IN_DEFAULTS, IN_TABLE, IN_RUN, IN_CLAIM } in;
 };
 
 struct key {
@@ -31,10 +31,14 @@ static const struct key head_keys[] = {{"title", offsetof(struct matrix, title)}
                                        {"machine", offsetof(struct matrix, machine)}, {"fit", offsetof(struct matrix, fit)},
                                        {"cells", offsetof(struct matrix, cells)},     {0}};
 static const struct key default_keys[] = {{"args", offsetof(struct matrix, defaults)}, {0}};
-static const struct key table_keys[] = {{"title", offsetof(struct matrix_table, title)}, {"measures", offsetof(struct matrix_table, measures)},
-                                        {"base", offsetof(struct matrix_table, base)},   {"note", offsetof(struct matrix_table, note)},
-                                        {"curve", offsetof(struct matrix_table, curve)}, {"within", offsetof(struct matrix_table, within)},
-                                        {"also", offsetof(struct matrix_table, also)},   {0}};
+static const struct key table_keys[] = {{"title", offsetof(struct matrix_table, title)},
+                                        {"measures", offsetof(struct matrix_table, measures)},
+                                        {"base", offsetof(struct matrix_table, base)},
+                                        {"note", offsetof(struct matrix_table, note)},
+                                        {"curve", offsetof(struct matrix_table, curve)},
+                                        {"also", offsetof(struct matrix_table, also)},
+                                        {0}};
+static const struct key claim_keys[] = {{"title", offsetof(struct matrix_claim, title)}, {"holds", offsetof(struct matrix_claim, holds)}, {0}};
 static const struct key run_keys[] = {{"title", offsetof(struct matrix_run, title)},     {"table", offsetof(struct matrix_run, table)},
                                       {"args", offsetof(struct matrix_run, args)},       {"command", offsetof(struct matrix_run, command)},
                                       {"refuses", offsetof(struct matrix_run, refuses)}, {0}};
@@ -139,8 +143,12 @@ static bool begin(struct reader *r, const struct keyvalue *kv, struct err *e)
             return false;
         struct matrix_run run = {.name = name, .line = kv->line};
         ARRAY_PUSH(m->runs, m->nruns, m->runs_cap, run);
+    } else if (!strncmp(kv->section, "claim ", 6)) {
+        r->in = IN_CLAIM;
+        struct matrix_claim claim = {.name = name, .line = kv->line};
+        ARRAY_PUSH(m->claims, m->nclaims, m->claims_cap, claim);
     } else
-        return fail(e, ERR_USAGE, "%s:%d: [%s]: want [defaults], [table NAME] or [run NAME]", kv->from, kv->line, kv->section);
+        return fail(e, ERR_USAGE, "%s:%d: [%s]: want [defaults], [table NAME], [run NAME] or [claim NAME]", kv->from, kv->line, kv->section);
     return true;
 }
 
@@ -158,6 +166,8 @@ static bool take(void *ctx, const struct keyvalue *kv, struct err *e)
         return set_text(r, table_keys, &r->m->tables[r->m->ntables - 1], kv, e);
     case IN_RUN:
         return set_run(r, kv, e);
+    case IN_CLAIM:
+        return set_text(r, claim_keys, &r->m->claims[r->m->nclaims - 1], kv, e);
     }
     return false;
 }
@@ -188,19 +198,13 @@ static bool known_run(const struct matrix *m, const char *word)
     return matrix_find(m, word) != NULL;
 }
 
-static bool known_table(const struct matrix *m, const char *word)
-{
-    return find_table(m, word);
-}
-
 static bool check_table(const struct matrix *m, const struct matrix_table *t, struct err *e)
 {
     if (!t->title || !*t->title || !t->measures || !*t->measures)
         return fail(e, ERR_USAGE, "%s:%d: table %s: wants title and measures", m->from, t->line, t->name);
     if (t->base && !matrix_find(m, t->base))
         return fail(e, ERR_USAGE, "%s:%d: base = %s: no run of that name", m->from, t->line, t->base);
-    return check_words(m, t->measures, known_measure, "measures", t->line, e) && check_words(m, t->also, known_run, "also", t->line, e) &&
-           check_words(m, t->within, known_table, "within", t->line, e);
+    return check_words(m, t->measures, known_measure, "measures", t->line, e) && check_words(m, t->also, known_run, "also", t->line, e);
 }
 
 static bool check_shown(const struct matrix *m, const struct matrix_table *t, struct err *e)
@@ -237,6 +241,8 @@ static bool check(const struct matrix *m, struct err *e)
         ok = check_run(m, &m->runs[i], e);
     for (size_t i = 0; ok && i < m->ntables; i++)
         ok = check_shown(m, &m->tables[i], e);
+    for (size_t i = 0; ok && i < m->nclaims; i++)
+        ok = claim_check(m, &m->claims[i], e);
     return ok;
 }
 
@@ -258,6 +264,7 @@ void matrix_free(struct matrix *m)
         free(m->runs[i].seed.v), free(m->runs[i].left_out.v);
     free(m->runs);
     free(m->tables);
+    free(m->claims);
     *m = (struct matrix){0};
 }
 

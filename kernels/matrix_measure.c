@@ -196,6 +196,13 @@ DISTANCE(loss_slope, "loss", SLOPE)
 DISTANCE(norm_abs, "grad_norm", ABS_MAX)
 DISTANCE(norm_rel, "grad_norm", REL_MAX)
 
+/* The first loss against the base's: equal starts. */
+static double first_rel(const struct source *s)
+{
+    return s->base ? matrix_measure(s->m, s->r, "loss_first", s->job, s->copy) / matrix_measure(s->m, s->base, "loss_first", s->job, s->copy) - 1
+                   : NAN;
+}
+
 /* ---- recordings ---- */
 
 /* Sum of a column over the rows of a table of the recording whose `key` column contains `word`; NULL: all rows. */
@@ -259,6 +266,25 @@ static double op_syncs(const struct source *s)
     return table_sum(s, "syncs", "count", NULL, NULL);
 }
 
+/* How far the ranks' times in attention kernels are apart, in percent of the largest. */
+static double work_apart(const struct source *s)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct matrix_csv c;
+    double least = NAN, most = NAN;
+    if (s->r->record && matrix_csv_read(&c, matrix_path(s->job, s->r, s->copy, "ranks.csv", &a), &e)) {
+        for (size_t i = 0; i < c.rows; i++)
+            if (!strcmp(matrix_csv_text(&c, i, "name"), "attention")) {
+                least = fmin(least, matrix_csv_at(&c, i, "total_ns"));
+                most = fmax(most, matrix_csv_at(&c, i, "total_ns"));
+            }
+        matrix_csv_free(&c);
+    }
+    arena_free(&a);
+    return 100 * (most - least) / most;
+}
+
 static const struct row {
     struct matrix_measure is;
     measure_fn *of;
@@ -275,6 +301,7 @@ static const struct row {
     {{"loss_last", "last loss", "%.6f", false}, loss_last},
     {{"grad_norm", "mean grad norm", "%.4f", false}, grad_norm},
     {{"peak_mib", "peak MiB", "%.1f", false}, peak_mib},
+    {{"first_rel", "first loss rel", "%.1e", false}, first_rel},
     {{"rejected", "stalled", "%.0f", false}, rejected},
     {{"ratio", "tok/s to base", "%.3f", false, .follows = "step_s"}, ratio},
     {{"change_pct", "fwd+bwd to base %", "%+.1f", false}, change_pct},
@@ -290,20 +317,34 @@ static const struct row {
     {{"comm_s", "comm s", "%.2f", false, .recorded = true}, comm_s},
     {{"compute_s", "non-comm s", "%.2f", false, .recorded = true}, compute_s},
     {{"memset_ms", "memset ms", "%.1f", false, .recorded = true}, memset_ms},
+    {{"work_apart_pct", "attention work apart %", "%.1f", false, .recorded = true, .extra = "ranks"}, work_apart},
     {{"kernels", "kernel calls", "%.0f", true, .recorded = true}, kernels},
     {{"comm_calls", "cp collectives", "%.0f", true, .recorded = true}, comm_calls},
     {{"comm_mib", "cp MiB sent", "%.1f", true, .recorded = true}, comm_mib},
     {{"op_syncs", "op syncs", "%.0f", true, .recorded = true}, op_syncs},
 };
 
-static const struct matrix_measure sync_measure = {"sync:", "syncs", "%.0f", true, true}, calls_measure = {"calls:", "calls", "%.0f", true, true};
+/* PREFIX:WORD counts the rows of a table whose `key` contains the word. */
+static const struct family {
+    const char *prefix, *table, *column, *key;
+    struct matrix_measure is;
+} families[] = {{"sync:", "syncs", "count", "site", {"sync:", "syncs", "%.0f", true, .recorded = true}},
+                {"wait:", "waits", "count", "site", {"wait:", "waits", "%.0f", true, .recorded = true, .extra = "waits"}},
+                {"calls:", "kernels", "calls", "name", {"calls:", "calls", "%.0f", true, .recorded = true}}};
+
+static const struct family *family_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (!strncmp(name, families[i].prefix, strlen(families[i].prefix)) && name[strlen(families[i].prefix)])
+            return &families[i];
+    return NULL;
+}
 
 const struct matrix_measure *matrix_measure_find(const char *name)
 {
-    if (!strncmp(name, "sync:", 5) && name[5])
-        return &sync_measure;
-    if (!strncmp(name, "calls:", 6) && name[6])
-        return &calls_measure;
+    const struct family *family = family_of(name);
+    if (family)
+        return &family->is;
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++)
         if (!strcmp(measures[i].is.name, name))
             return &measures[i].is;
@@ -333,10 +374,9 @@ double matrix_measure(const struct matrix *m, const struct matrix_run *r, const 
     struct err e = {0};
     struct matrix_csv rows;
     double v = NAN;
-    if (!strncmp(name, "sync:", 5))
-        v = table_sum(&s, "syncs", "count", "site", name + 5);
-    else if (!strncmp(name, "calls:", 6))
-        v = table_sum(&s, "kernels", "calls", "name", name + 6);
+    const struct family *family = family_of(name);
+    if (family)
+        v = table_sum(&s, family->table, family->column, family->key, name + strlen(family->prefix));
     else if (!r->refuses && matrix_csv_read(&rows, matrix_path(job, r, copy, "csv", &a), &e)) {
         s.rows = &rows;
         v = of_row(&s, name);

@@ -158,9 +158,7 @@ static void page_table(struct page *p)
     fputs("<tbody>\n", p->f);
     figures_each(p->r, t, page_row, page_figure, p);
     fputs("</tbody></table></div>\n", p->f);
-    char *within = figures_within(p->r, t, p->a), *repeats = figures_repeats(p->r, t, p->a);
-    if (within)
-        page_text(p->f, "<p><b>", within, "</b></p>\n");
+    char *repeats = figures_repeats(p->r, t, p->a);
     if (t->note)
         page_text(p->f, "<p class=\"note\">", t->note, "</p>\n");
     if (repeats)
@@ -176,13 +174,13 @@ static void page_top(struct page *p)
         "<p class=\"note\">Counts follow from code that ran. Times marked modelled come from a model of a machine and were not "
         "measured; fitted: constants of the model were chosen for them; predicted: they were not looked at; left out: the error "
         "of a fit without that figure. Errors are of the seed's figure.</p>\n";
-    char **lines = figures_verdict(p->r, p->a);
     page_text(p->f, head, p->r->m->title, style);
-    page_text(p->f, "<h1>", p->r->m->title, "</h1>\n");
-    fputs(*lines ? "<div class=\"verdict\">" : "", p->f);
-    for (char **line = lines; *line; line++)
-        page_text(p->f, "<p>", *line, "</p>");
-    fputs(*lines ? "</div>\n" : "", p->f);
+    page_text(p->f, "<h1>", p->r->m->title, "</h1>\n<div class=\"verdict\">");
+    for (struct verdict *line = figures_verdict(p->r, p->a); line->text; line++) {
+        page_text(p->f, line->bad ? "<p class=\"outside\">" : "<p>", line->text, "");
+        page_text(p->f, line->detail ? "<br><span class=\"note\">" : "", line->detail, line->detail ? "</span></p>" : "</p>");
+    }
+    fputs("</div>\n", p->f);
     page_text(p->f, "<p>", p->r->m->intro, "</p>\n");
     fputs(how, p->f);
 }

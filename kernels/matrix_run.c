@@ -83,8 +83,9 @@ static bool judge(const struct matrix_run *r, int status, const char *err_path, 
            fail(e, ERR_FAIL, "run %s: want a refusal that says '%s'; exit status %d: %s", r->name, r->refuses, status, line);
 }
 
-/* cpscope TABLE of the recording, as csv. */
-static bool table_of(const struct matrix_run *r, const struct matrix_job *job, int copy, const char *table, const char *options, struct err *e)
+/* cpscope TABLE of the recording, as NAME.csv. */
+static bool table_of(const struct matrix_run *r, const struct matrix_job *job, int copy, const char *name, const char *table, const char *options,
+                     struct err *e)
 {
     struct arena a = {0};
     struct words w = {.n = 0};
@@ -92,9 +93,9 @@ static bool table_of(const struct matrix_run *r, const struct matrix_job *job, i
     add(&w, arena_printf(&a, "%s/cpscope", job->programs), &a);
     add(&w, table, &a);
     add(&w, matrix_path(job, r, copy, "sqlite", &a), &a);
-    add_all(&w, "--rank 0 --format csv -q", &a);
+    add_all(&w, "--format csv -q", &a);
     add_all(&w, options, &a);
-    int status = execute(&w, matrix_path(job, r, copy, arena_printf(&a, "%s.csv", table), &a), err);
+    int status = execute(&w, matrix_path(job, r, copy, arena_printf(&a, "%s.csv", name), &a), err);
     last_line(err, line, sizeof line);
     if (status != 0)
         fail(e, ERR_FAIL, "run %s: cpscope %s: exit status %d: %s", r->name, table, status, line);
@@ -132,6 +133,32 @@ static void command(struct words *w, const struct matrix *m, const struct matrix
     }
 }
 
+/* Does the run's table ask for a measure that is read off this extra table? */
+static bool wants(const struct matrix *m, const struct matrix_run *r, const char *extra)
+{
+    struct arena a = {0};
+    bool asked = false;
+    for (size_t i = 0; r->table && i < m->ntables; i++) {
+        char *rest = strcmp(m->tables[i].name, r->table) ? NULL : arena_strdup(&a, m->tables[i].measures);
+        for (char *name; (name = strsep(&rest, " ")) != NULL;) {
+            const char *from = *name ? matrix_measure_find(name)->extra : NULL;
+            asked |= from && !strcmp(from, extra);
+        }
+    }
+    arena_free(&a);
+    return asked;
+}
+
+static bool tables_of(const struct matrix *m, const struct matrix_run *r, const struct matrix_job *job, int copy, struct err *e)
+{
+    if (!table_of(r, job, copy, "summary", "summary", "--rank 0", e) || job->brief)
+        return !e->kind;
+    return table_of(r, job, copy, "syncs", "syncs", "--rank 0 --ledger op", e) && table_of(r, job, copy, "comm", "comm", "--rank 0", e) &&
+           table_of(r, job, copy, "kernels", "kernels", "--rank 0 --by class", e) &&
+           (!wants(m, r, "waits") || table_of(r, job, copy, "waits", "syncs", "--rank 0 --ledger wait", e)) &&
+           (!wants(m, r, "ranks") || table_of(r, job, copy, "ranks", "kernels", "--by class", e));
+}
+
 bool matrix_run_one(const struct matrix *m, const struct matrix_run *r, const struct matrix_job *job, int copy, struct err *e)
 {
     struct arena a = {0};
@@ -141,9 +168,7 @@ bool matrix_run_one(const struct matrix *m, const struct matrix_run *r, const st
     int status = execute(&w, matrix_path(job, r, copy, "csv", &a), err);
     bool ok = status >= 0 ? judge(r, status, err, e) : fail(e, ERR_FAIL, "run %s: %s cannot be started", r->name, w.v[0]);
     if (ok && r->record && !job->plain)
-        ok = table_of(r, job, copy, "summary", NULL, e) &&
-             (job->brief || (table_of(r, job, copy, "syncs", "--ledger op", e) && table_of(r, job, copy, "comm", NULL, e) &&
-                             table_of(r, job, copy, "kernels", "--by class", e)));
+        ok = tables_of(m, r, job, copy, e);
     arena_free(&a);
     return ok;
 }

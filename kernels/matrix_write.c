@@ -60,15 +60,14 @@ void matrix_print(const struct matrix_result *r)
     struct arena a = {0};
     struct text t = {.r = r};
     printf("%s\n", r->m->title);
-    for (char **said = figures_verdict(r, &a); *said; said++)
-        line(*said);
+    for (struct verdict *said = figures_verdict(r, &a); said->text; said++)
+        line(said->detail ? arena_printf(&a, "%s: %s.", said->text, said->detail) : said->text);
     if (r->m->intro)
         printf("%s\n", r->m->intro);
     for (size_t i = 0; i < r->m->ntables; i++) {
         t.t = &r->m->tables[i];
         printf("\n%s\n", t.t->title);
         figures_each(r, t.t, text_row, text_figure, &t);
-        line(figures_within(r, t.t, &a));
         line(t.t->note);
         line(figures_repeats(r, t.t, &a));
     }

@@ -4,6 +4,15 @@ title   = A small experiment
 intro   = Two modes & one that <refuses>
 machine = h200x8
 fit     = framework_op_ns
+[claim calls]
+title = the calls of the seed
+holds = four.comm_calls == 16 and |C/sync:resolve| <= 6
+[claim fewer]
+title = reads <once>
+holds = four.sync:resolve < four.comm_calls and C/sync:resolve < 6
+[claim unknown]
+title = what was not run
+holds = three.step_s > 0
 [defaults]
 args = train --config tiny --device sim --host-cost framework --cp 2 --steps 2 --log -
 [table T]
@@ -46,6 +55,7 @@ cut -d , -f 1-3,5,7- out/results.csv
 echo "== page"
 grep -c '<tr><th scope="row">' out/index.html
 grep -o 'one that &#60;refuses&#62;' out/index.html
+grep -o '<p class="outside">[^.]*</p>' out/index.html
 grep -c 'src=\|href=\|<script' out/index.html
 echo "== a fit looks at fitted cells only"
 cpbench calibrate h200x8 --to small -o fitted 2> err > first; cat err | sed 's/[0-9]\+/N/'
@@ -107,7 +117,13 @@ wrong "$t[run ../../r]\n"
 wrong "$t[run r]\ntitle = r\ntable = T\n"
 wrong "$t[table U]\ntitle = u\nmeasures = step_s\n$r"
 wrong "${t}also = q\n$r"
-wrong "${t}within = V\n$r"
+wrong "$t${r}[claim c]\ntitle = c\n"
+wrong "$t${r}[claim c]\nholds = r.step_s < 1\n"
+wrong "$t${r}[claim c]\ntitle = c\nholds = r.step_s <\n"
+wrong "$t${r}[claim c]\ntitle = c\nholds = r.step_s << 1\n"
+wrong "$t${r}[claim c]\ntitle = c\nholds = r.step_s < 1 and q.step_s < 1\n"
+wrong "$t${r}[claim c]\ntitle = c\nholds = |U/step_s| < 1\n"
+wrong "$t${r}[claim c]\ntitle = c\nholds = T/step_z < 1\n"
 wrong "cells = step_z\n$t$r"
 wrong "limit = 0\n$t$r"
 wrong "machine = nosuch\n$t$r"
