@@ -169,3 +169,25 @@ void attn_ring_exchange(int n, int64_t floats, enum dtype t, bool backward, int6
     int64_t blocks = n - 1, grads = backward && n > 1 ? n : 0;
     expect_comm(x, "send_recv", times * (blocks + grads), times * floats * (blocks * dtype_size(t) + grads * (int64_t)sizeof(float)));
 }
+
+static struct attn_ring all(const struct attn_core *c)
+{
+    return (struct attn_ring){.n = c->r->shape->cp, .me = c->r->rank, .window = c->r->shape->cp, .first = 0, .stride = 1};
+}
+
+void attn_ring_all_forward(struct attn_core *c)
+{
+    struct attn_ring ring = all(c);
+    attn_ring_forward(c, &ring);
+}
+
+void attn_ring_all_backward(struct attn_core *c)
+{
+    struct attn_ring ring = all(c);
+    attn_ring_backward(c, &ring);
+}
+
+void attn_ring_all_exchange(const struct cp_shape *s, bool backward, int64_t times, struct expect *x)
+{
+    attn_ring_exchange(s->cp, attn_kv_floats(s), s->dtype, backward, times, x);
+}

@@ -18,5 +18,9 @@ struct attn_ring {
 /* c->rows may be any rows that are as many on all members. n = 1 exchanges nothing. */
 void attn_ring_forward(struct attn_core *c, const struct attn_ring *ring);
 void attn_ring_backward(struct attn_core *c, const struct attn_ring *ring);
+/* The plain ring of all ranks: a form's functions. */
+void attn_ring_all_forward(struct attn_core *c);
+void attn_ring_all_backward(struct attn_core *c);
+void attn_ring_all_exchange(const struct cp_shape *s, bool backward, int64_t times, struct expect *x); /* of a double ring, too */
 /* `floats`: of K and V of a member's rows, which travel as `t`; their gradients travel as floats. */
 void attn_ring_exchange(int n, int64_t floats, enum dtype t, bool backward, int64_t times, struct expect *x);

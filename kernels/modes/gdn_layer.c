@@ -96,12 +96,24 @@ static float *local_backward(struct cp_rank *r, const struct layer_tensors *grad
     return gdn_core_backward(c, pool, dm);
 }
 
-const struct gdn_middle *gdn_middle_for(const struct cp_rank *r, const struct gdn_middle *own)
+const struct gdn_middle gdn_middle_local = {local_forward, local_backward};
+
+static const struct gdn_middle *middle_of(const struct cp_rank *r, const struct gdn_middle *own)
 {
     return r->shape->cp == 1 ? &gdn_middle_local : own;
 }
 
-const struct gdn_middle gdn_middle_local = {local_forward, local_backward};
+bool gdn_mode_forward(const struct gdn_middle *own, struct cp_rank *r, const struct layer_tensors *w, const float *x, float *y,
+                      struct layer_state *st, struct err *e)
+{
+    return (!own->resolves || mode_resolve(r, e)) && gdn_layer_forward(middle_of(r, own), r, w, x, y, st, e);
+}
+
+bool gdn_mode_backward(const struct gdn_middle *own, struct cp_rank *r, const struct layer_tensors *w, const struct layer_tensors *grad,
+                       const float *x, const float *dy, float *dx, struct layer_state *st, struct err *e)
+{
+    return gdn_layer_backward(middle_of(r, own), r, w, grad, x, dy, dx, st, e);
+}
 
 void gdn_expect_flops(struct expect *x, const struct cp_shape *s, double tokens, double vheads)
 {

@@ -33,6 +33,22 @@ float *gdn_shard_forward(const struct gdn_links *links, struct cp_rank *r, const
 float *gdn_shard_backward(const struct gdn_links *links, struct cp_rank *r, const struct layer_tensors *grad, struct gdn_shard *k,
                           struct devpool *pool, float *dm);
 
+/* A mode of contiguous shards that is its links: its middle, forward and backward, for its descriptor. */
+#define GDN_SHARD_MODE(LINKS)                                                                                                                        \
+    static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, struct layer_state *st, const float *proj, void **kept,           \
+                                 struct err *e)                                                                                                      \
+    {                                                                                                                                                \
+        (void)e;                                                                                                                                     \
+        return gdn_shard_forward(&LINKS, r, w, st, proj, *kept = arena_array(&st->arena, struct gdn_shard, 1));                                      \
+    }                                                                                                                                                \
+    static float *middle_backward(struct cp_rank *r, const struct layer_tensors *grad, void *kept, struct devpool *pool, float *dm, struct err *e)   \
+    {                                                                                                                                                \
+        (void)e;                                                                                                                                     \
+        return gdn_shard_backward(&LINKS, r, grad, kept, pool, dm);                                                                                  \
+    }                                                                                                                                                \
+    static const struct gdn_middle middle = {middle_forward, middle_backward};                                                                       \
+    GDN_MODE(middle)
+
 /* [S | M] to everybody, folded locally; backward [dSx | M^T] the same way, its result injected into the scan (form 1). */
 extern const struct gdn_links gdn_links_all;
 

@@ -23,12 +23,8 @@ static void ring_backward(struct attn_core *c)
     attn_ring_backward(c, &ring);
 }
 
-static void exchange(const struct cp_shape *s, bool back, int64_t times, struct expect *x)
-{
-    attn_ring_exchange(s->cp, attn_kv_floats(s), s->dtype, back, times, x);
-}
-
-static const struct attn_form form = {.split = SPLIT_RING_ZIGZAG, .forward = ring_forward, .backward = ring_backward, .exchange = exchange};
+static const struct attn_form form = {
+    .split = SPLIT_RING_ZIGZAG, .forward = ring_forward, .backward = ring_backward, .exchange = attn_ring_all_exchange};
 
 static bool check(const struct cp_shape *s, struct err *e)
 {

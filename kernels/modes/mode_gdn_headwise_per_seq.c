@@ -236,18 +236,8 @@ static float *middle_backward(struct cp_rank *r, const struct layer_tensors *gra
     return dproj;
 }
 
-static const struct gdn_middle middle = {middle_forward, middle_backward};
-
-static bool forward(struct cp_rank *r, const struct layer_tensors *w, const float *x, float *y, struct layer_state *st, struct err *e)
-{
-    return mode_resolve(r, e) && gdn_layer_forward(gdn_middle_for(r, &middle), r, w, x, y, st, e);
-}
-
-static bool backward(struct cp_rank *r, const struct layer_tensors *w, const struct layer_tensors *grad, const float *x, const float *dy, float *dx,
-                     struct layer_state *st, struct err *e)
-{
-    return gdn_layer_backward(gdn_middle_for(r, &middle), r, w, grad, x, dy, dx, st, e);
-}
+static const struct gdn_middle middle = {middle_forward, middle_backward, .resolves = true};
+GDN_MODE(middle)
 
 static bool check(const struct cp_shape *s, struct err *e)
 {

@@ -76,30 +76,7 @@ static void leave(struct cp_rank *r, struct gdn_shard *k, struct gdn_back *b)
 
 static const struct gdn_links links = {.halo_to_next = true, .enter = enter, .leave = leave};
 
-static float *middle_forward(struct cp_rank *r, const struct layer_tensors *w, struct layer_state *st, const float *proj, void **kept, struct err *e)
-{
-    (void)e;
-    return gdn_shard_forward(&links, r, w, st, proj, *kept = arena_array(&st->arena, struct gdn_shard, 1));
-}
-
-static float *middle_backward(struct cp_rank *r, const struct layer_tensors *grad, void *kept, struct devpool *pool, float *dm, struct err *e)
-{
-    (void)e;
-    return gdn_shard_backward(&links, r, grad, kept, pool, dm);
-}
-
-static const struct gdn_middle middle = {middle_forward, middle_backward};
-
-static bool forward(struct cp_rank *r, const struct layer_tensors *w, const float *x, float *y, struct layer_state *st, struct err *e)
-{
-    return gdn_layer_forward(gdn_middle_for(r, &middle), r, w, x, y, st, e);
-}
-
-static bool backward(struct cp_rank *r, const struct layer_tensors *w, const struct layer_tensors *grad, const float *x, const float *dy, float *dx,
-                     struct layer_state *st, struct err *e)
-{
-    return gdn_layer_backward(gdn_middle_for(r, &middle), r, w, grad, x, dy, dx, st, e);
-}
+GDN_SHARD_MODE(links)
 
 static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
