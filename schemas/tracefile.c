@@ -187,6 +187,7 @@ static bool close_db(struct tracefile *f, struct err *e)
     for (int i = 0; i < IN_COUNT; i++)
         sqlite3_finalize(f->in[i]);
     memset(f->in, 0, sizeof f->in);
+    tracefile_batch_close(f);
     bool ok = sqlite3_close(f->db) == SQLITE_OK || !e || tracefile_sql_fail(f, e);
     f->db = NULL;
     return ok;

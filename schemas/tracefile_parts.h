@@ -1,35 +1,19 @@
-/* tracefile_parts.h - the handle of a trace file that is written: tracefile.c opens and finishes it, tracefile_rows.c fills it. */
+/* tracefile_parts.h - the handle of a trace file that is written: tracefile.c opens and finishes it, tracefile_rows.c and tracefile_batch.c fill it. */
 #pragma once
 #include "schemas/tracefile.h"
+#include "schemas/tracefile_batch.h"
 #include "schemas/tracefile_sql.h"
 
-/* The inserts, one prepared statement each; the order is that of `enum insert`. */
-enum insert {
-    IN_STRING,
-    IN_PROCESS,
-    IN_THREAD,
-    IN_STREAM,
-    IN_SITE,
-    IN_EVENT,
-    IN_EVENTS, /* GROUP rows at once: less than half the cost per row */
-    IN_SYNC,
-    IN_KERNEL,
-    IN_COMM,
-    IN_COPY,
-    IN_RANGE,
-    IN_META,
-    IN_CLOCK,
-    IN_LOSS,
-    IN_MEMORY,
-    IN_FRAME,
-    IN_RING,
-    IN_COUNT
-};
+/* The inserts but those of events, one prepared statement each; the order is that of `enum insert`. */
+enum insert { IN_STRING, IN_PROCESS, IN_THREAD, IN_STREAM, IN_SITE, IN_META, IN_CLOCK, IN_LOSS, IN_MEMORY, IN_FRAME, IN_RING, IN_COUNT };
+
+enum { NEVER = -0x7fffffff }; /* "cannot be absent": no value of a key or a count is this */
 
 struct tracefile {
     sqlite3 *db;
     char *path, *tmp; /* tmp: NULL for a recording */
     sqlite3_stmt *in[IN_COUNT];
+    struct tracefile_batch batch;
     size_t strings, processes, threads, streams, sites, stacks, memory; /* how many are written already */
     const struct ring_mark *marks;
     size_t nmarks;

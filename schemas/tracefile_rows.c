@@ -1,32 +1,14 @@
-/* tracefile_rows.c - the rows of a trace file: keys, events with their side rows, facts. */
+/* tracefile_rows.c - the rows of a trace file: keys, facts, and how far rings were read. Events: tracefile_batch.c. */
 #include "schemas/tracefile_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { GROUP = 16, EVENT_COLUMNS = 12 };
-
 static const struct {
     const char *table;
-    int columns, rows;
-} inserts[] = {{"string", 2, 1},
-               {"process", 5, 1},
-               {"thread", 5, 1},
-               {"stream", 4, 1},
-               {"site", 4, 1},
-               {"event", EVENT_COLUMNS, 1},
-               {"event", EVENT_COLUMNS, GROUP},
-               {"sync", 6, 1},
-               {"kernel", 12, 1},
-               {"comm", 8, 1},
-               {"copy", 4, 1},
-               {"range", 4, 1},
-               {"meta", 2, 1},
-               {"clock", 4, 1},
-               {"loss", 4, 1},
-               {"memory", 5, 1},
-               {"frame", 3, 1},
-               {"ring", 2, 1}};
+    int columns;
+} inserts[] = {{"string", 2}, {"process", 5}, {"thread", 5}, {"stream", 4}, {"site", 4}, {"meta", 2},
+               {"clock", 4},  {"loss", 4},    {"memory", 5}, {"frame", 3},  {"ring", 2}};
 
 bool tracefile_sql_fail(struct tracefile *f, struct err *e)
 {
@@ -41,16 +23,15 @@ bool tracefile_exec(struct tracefile *f, const char *sql, struct err *e)
 bool tracefile_prepare(struct tracefile *f, struct err *e)
 {
     for (int i = 0; i < IN_COUNT; i++) {
-        char sql[1024];
-        int n = snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO %s VALUES ", inserts[i].table);
-        for (int k = 0; k < inserts[i].rows * inserts[i].columns; k++) {
-            bool first = k % inserts[i].columns == 0, last = (k + 1) % inserts[i].columns == 0;
-            n += snprintf(sql + n, sizeof sql - (size_t)n, "%s?%s", first ? k ? ",(" : "(" : ",", last ? ")" : "");
-        }
+        char sql[100];
+        int n = snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO %s VALUES (?", inserts[i].table);
+        for (int k = 1; k < inserts[i].columns; k++)
+            n += snprintf(sql + n, sizeof sql - (size_t)n, ",?");
+        snprintf(sql + n, sizeof sql - (size_t)n, ")");
         if (sqlite3_prepare_v2(f->db, sql, -1, &f->in[i], NULL) != SQLITE_OK)
             return tracefile_sql_fail(f, e);
     }
-    return true;
+    return tracefile_batch_open(f, e);
 }
 
 /* Binders of one row: text and integers, where `none` stands for NULL. */
@@ -76,8 +57,6 @@ static bool put(struct tracefile *f, enum insert i, const int64_t *v, const int6
         bind(f->in[i], k + 1, v[k], none[k]);
     return step(f, i, e);
 }
-
-enum { NEVER = -0x7fffffff }; /* "cannot be absent": no value of a key or a count is this */
 
 static bool put_stack(struct tracefile *f, const struct tracedata *d, int64_t id, struct err *e)
 {
@@ -144,62 +123,6 @@ static bool put_keys(struct tracefile *f, const struct tracedata *d, struct err 
     return ok && put_memory(f, d, e);
 }
 
-static bool put_kernel(struct tracefile *f, int64_t id, const struct ev_kernel *k, struct err *e)
-{
-    return put(f, IN_KERNEL,
-               (int64_t[]){id, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2], k->registers, k->static_shared,
-                           k->dynamic_shared, k->graph, k->graph_node},
-               (int64_t[]){NEVER, 0, 0, 0, 0, 0, 0, 0, NEVER, NEVER, 0, 0}, e);
-}
-
-/* The side row of an event, in the table of its kind. */
-static bool put_detail(struct tracefile *f, const struct tracedata *d, const struct event *ev, int64_t id, struct err *e)
-{
-    const struct ev_sync *s = ev_sync_of(d, ev);
-    const struct ev_kernel *k = ev_kernel_of(d, ev);
-    const struct ev_comm *c = ev_comm_of(d, ev);
-    const struct ev_copy *m = ev_copy_of(d, ev);
-    const struct ev_range *r = ev_range_of(d, ev);
-    bool ok = true;
-    if (s)
-        ok = put(f, IN_SYNC, (int64_t[]){id, s->class, s->did_block, s->wait_stream, s->wait_event, s->stack},
-                 (int64_t[]){NEVER, NEVER, -1, -1, -1, 0}, e);
-    if (k)
-        ok = put_kernel(f, id, k, e);
-    if (c)
-        ok = put(f, IN_COMM, (int64_t[]){id, c->communicator, c->function, c->dtype, c->peer, c->group_size, c->sequence, c->message_bytes},
-                 (int64_t[]){NEVER, 0, 0, 0, -1, -1, -1, -1}, e);
-    if (m)
-        ok = put(f, IN_COPY, (int64_t[]){id, m->kind, m->src, m->dst}, (int64_t[]){NEVER, 0, 0, 0}, e);
-    if (r)
-        ok = put(f, IN_RANGE, (int64_t[]){id, r->domain, r->flavour, r->index}, (int64_t[]){NEVER, 0, NEVER, -1}, e);
-    return ok;
-}
-
-static void bind_event(sqlite3_stmt *s, int at, const struct event *v, int64_t id)
-{
-    static const int64_t none[EVENT_COLUMNS] = {NEVER, INT64_MIN, INT64_MIN, NEVER, 0, -1, -1, 0, 0, -1, -1, 0};
-    const int64_t row[EVENT_COLUMNS] = {id,        v->start,  v->end,    v->kind,        v->name,  v->rank,
-                                        v->device, v->stream, v->thread, v->correlation, v->bytes, v->site};
-    for (int k = 0; k < EVENT_COLUMNS; k++)
-        bind(s, at + k, row[k], none[k]);
-}
-
-static bool put_events(struct tracefile *f, const struct tracedata *d, struct err *e)
-{
-    bool ok = true;
-    for (size_t i = 0, group; i < d->n && ok; i += group) {
-        enum insert in = d->n - i >= GROUP ? IN_EVENTS : IN_EVENT;
-        group = (size_t)inserts[in].rows;
-        for (size_t k = 0; k < group; k++)
-            bind_event(f->in[in], (int)k * EVENT_COLUMNS + 1, &d->ev[i + k], d->first + (int64_t)(i + k) + 1);
-        ok = step(f, in, e);
-    }
-    for (size_t i = 0; i < d->n && ok; i++)
-        ok = !d->ev[i].detail || put_detail(f, d, &d->ev[i], d->first + (int64_t)i + 1, e);
-    return ok;
-}
-
 static void drop_events(struct tracedata *d)
 {
     d->first += (int64_t)d->n;
@@ -231,7 +154,7 @@ static bool put_marks(struct tracefile *f, struct err *e)
 
 bool tracefile_put_events(struct tracefile *f, const struct tracedata *d, struct err *e)
 {
-    if (put_events(f, d, e) && put_marks(f, e) && tracefile_exec(f, "COMMIT", e))
+    if (tracefile_batch_put(f, d, e) && put_marks(f, e) && tracefile_exec(f, "COMMIT", e))
         return true;
     sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
     return false;
