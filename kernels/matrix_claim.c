@@ -140,25 +140,29 @@ static double size_of(const struct operand *o, double v)
     return o->size ? fabs(v) : v;
 }
 
+/* The run of the table with the largest figure, and that in o->value; NULL when none has it. */
+static const struct matrix_run *largest(const struct matrix_result *r, struct operand *o)
+{
+    const struct matrix_run *most = NULL;
+    for (size_t i = 0; i < r->m->nruns; i++) {
+        const struct matrix_run *run = &r->m->runs[i];
+        bool base = o->table->base && !strcmp(o->table->base, run->name);
+        double v = base || !figure_shown(o->table, run) ? NAN : matrix_measure(r->m, run, o->measure, r->job, 0);
+        if (isnan(v) || (most && size_of(o, v) <= size_of(o, o->value)))
+            continue;
+        most = run;
+        o->value = v;
+    }
+    return most;
+}
+
 /* The run that an operand is about, NULL for a number or when none has the figure; its value in o->value. */
 static const struct matrix_run *evaluate(const struct matrix_result *r, struct operand *o)
 {
-    const struct matrix_run *most = NULL;
-    if (o->measure)
-        o->value = NAN;
-    if (o->run)
-        o->value = matrix_measure(r->m, o->run, o->measure, r->job, 0);
-    for (size_t i = 0; o->table && i < r->m->nruns; i++) {
-        const struct matrix_run *run = &r->m->runs[i];
-        if (!figure_shown(o->table, run) || (o->table->base && !strcmp(o->table->base, run->name)))
-            continue;
-        double v = matrix_measure(r->m, run, o->measure, r->job, 0);
-        if (isnan(v))
-            continue;
-        most = !most || size_of(o, v) > size_of(o, o->value) ? run : most;
-        o->value = most == run ? v : o->value;
-    }
-    return o->run ? o->run : most;
+    if (!o->measure)
+        return NULL;
+    o->value = o->run ? matrix_measure(r->m, o->run, o->measure, r->job, 0) : NAN;
+    return o->run ? o->run : largest(r, o);
 }
 
 /* "loss max rel 3.6e-06 (p2p)", without the label when it was just said; or the number as it was written. */
