@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 #include <stdarg.h>
+#include <unistd.h>
 
 enum { SPAN = 4000, MOST = 48, DEVICES = 2, PID = 500, THREADS = 2 };
 
