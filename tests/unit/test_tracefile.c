@@ -52,7 +52,72 @@ TEST(what_is_written_is_loaded)
     }
 }
 
-/* A recording that was only committed: everything is there, and it says that it has no end. */
+/* A row of each table with nothing but what it cannot lack, and one with all of it: what SQL sees is NULL or the value. */
+static const struct {
+    const char *table, *none, *all;
+} seen[] = {
+    {"sync", "0||||", "1|0|0|0|7"},      {"kernel", "|||||||0|0||", "1|2|3|4|5|6|7|8|9|10|11"},
+    {"comm", "||||||", "1|1|1|0|0|0|0"}, {"copy", "||", "1|2|3"},
+    {"range", "|0|", "1|1|0"},
+};
+
+static void add_rows(struct tracedata *d, bool all)
+{
+    static const int kinds[] = {EV_SYNC, EV_KERNEL, EV_COMM, EV_MEMCPY, EV_RANGE};
+    uint32_t x = intern_id(&d->strings, "x"), rows[5];
+    struct err e = {0};
+    rows[0] = tracedata_sync_row(d, all ? (struct ev_sync){1, 0, 0, 0, 7} : (struct ev_sync){0, -1, -1, -1, 0});
+    rows[1] = tracedata_kernel_row(d, all ? (struct ev_kernel){{1, 2, 3}, {4, 5, 6}, 7, 8, 9, 10, 11} : (struct ev_kernel){0});
+    rows[2] = tracedata_comm_row(d, all ? (struct ev_comm){x, x, x, 0, 0, 0, 0} : (struct ev_comm){0, 0, 0, -1, -1, -1, -1});
+    rows[3] = tracedata_copy_row(d, all ? (struct ev_copy){1, 2, 3} : (struct ev_copy){0});
+    rows[4] = tracedata_range_row(d, all ? (struct ev_range){x, 1, 0} : (struct ev_range){0, 0, -1});
+    for (int k = 0; k < 5; k++) {
+        struct event v = event_none((enum ev_kind)kinds[k], -5, 0);
+        v.detail = rows[k];
+        if (all)
+            v.rank = v.device = 0, v.correlation = v.bytes = 0, v.name = x;
+        assert_ok(tracedata_event(d, &v, &e), &e);
+    }
+}
+
+/* The columns behind the first one of the row with this key, with | between them. */
+static void assert_row(sqlite3 *db, const char *table, int key, const char *want)
+{
+    char sql[100], got[200] = "";
+    sqlite3_stmt *s;
+    snprintf(sql, sizeof sql, "SELECT * FROM %s WHERE %s = %d", table, strcmp(table, "event") ? "event" : "id", key);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    for (int k = 1, n = 0; k < sqlite3_column_count(s); k++)
+        n += snprintf(got + n, sizeof got - (size_t)n, "%s%s", k > 1 ? "|" : "",
+                      sqlite3_column_type(s, k) == SQLITE_NULL ? "" : (const char *)sqlite3_column_text(s, k));
+    sqlite3_finalize(s);
+    if (strcmp(got, want) != 0)
+        fail_msg("%s %d: %s, should be %s", table, key, got, want);
+}
+
+TEST(what_is_absent_is_null)
+{
+    struct tracedata d;
+    struct err e = {0};
+    sqlite3 *db;
+    tracedata_init(&d);
+    add_rows(&d, false);
+    add_rows(&d, true);
+    struct tracefile *f = tracefile_create(path, true, &e);
+    assert_ok(f && tracefile_finish(f, &d, &e), &e);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    for (int k = 0; k < 5; k++) {
+        assert_row(db, seen[k].table, k + 1, seen[k].none);
+        assert_row(db, seen[k].table, k + 6, seen[k].all);
+    }
+    assert_row(db, "event", 5, "-5|0|7||||||||");
+    assert_row(db, "event", 10, "-5|0|7|1|0|0|||0|0|");
+    sqlite3_close(db);
+    tracedata_free(&d);
+    unlink(path);
+}
+
 /* The bytes of a file written in batches, from the same random numbers each time. */
 static char *written(uint64_t seed, bool behind, size_t *size)
 {
@@ -114,6 +179,7 @@ TEST(threads_load_the_same)
     unlink(path);
 }
 
+/* A recording that was only committed: everything is there, and it says that it has no end. */
 TEST(an_unfinished_recording_is_read)
 {
     struct tracedata d, got;
@@ -236,6 +302,6 @@ TEST(what_is_there_is_not_overwritten)
     remove_all();
 }
 
-UNIT_MAIN(UNIT(what_is_written_is_loaded), UNIT(writing_behind_gives_the_same_file), UNIT(threads_load_the_same),
+UNIT_MAIN(UNIT(what_is_written_is_loaded), UNIT(what_is_absent_is_null), UNIT(writing_behind_gives_the_same_file), UNIT(threads_load_the_same),
           UNIT(an_unfinished_recording_is_read), UNIT(a_trace_of_version_1_opens), UNIT(damage_is_an_error_or_a_trace),
           UNIT(what_is_there_is_not_overwritten))
