@@ -26,16 +26,18 @@ static const struct opt opts[] = {
     {0},
 };
 
-static const char doc[] = "Write a trace in a format of other tools.\v"
-                          "  nsys      SQLite with the tables of an Nsight Systems export (schema 3.25.0), for SQL, nsys stats and nsys analyze\n"
-                          "  perfetto  protobuf for ui.perfetto.dev and trace_processor; rows that overlap on one stream get tracks of their own\n"
-                          "  chrome    JSON as the PyTorch profiler writes it; importing it again gives the same rows\n"
-                          "  csv       every event, one row each, names in place of numbers\n"
-                          "  folded    stacks of host ranges, frames and calls with their own ns, for flame graphs\n\n"
-                          "Ranks are kept apart: one device number a rank. What is selected is written whole: nothing is clipped at a window's edge. "
-                          "Devices of modelled runs are called SIMULATED. OUT appears whole or not at all.\n\n"
-                          "  cpscope export run.sqlite --to perfetto --step 3 -o step3.pftrace\n"
-                          "  cpscope export run.sqlite --to folded | flamegraph.pl > host.svg";
+static const char doc[] =
+    "Write a trace in a format of other tools.\v"
+    "  nsys      SQLite with the tables of an Nsight Systems export (schema 3.25.0), for SQL, nsys stats and nsys analyze\n"
+    "  perfetto  protobuf for ui.perfetto.dev and trace_processor; rows that overlap on one stream get tracks of their own\n"
+    "  chrome    JSON as the PyTorch profiler writes it; importing it again gives the same rows\n"
+    "  csv       every event, one row each, names in place of numbers\n"
+    "  folded    stacks of host ranges, frames and calls with their own ns, for flame graphs\n\n"
+    "Ranks are kept apart: one device number a rank. Files of several hosts are put on one clock as cpscope ranks does it: by readings of the wall "
+    "clock and the ends of collectives; what is left is said. What is selected is written whole: nothing is clipped at a window's edge. "
+    "Devices of modelled runs are called SIMULATED. OUT appears whole or not at all.\n\n"
+    "  cpscope export run.sqlite --to perfetto --step 3 -o step3.pftrace\n"
+    "  cpscope export run.sqlite --to folded | flamegraph.pl > host.svg";
 
 static const struct exporter *find(const char *name, struct err *e)
 {
@@ -80,12 +82,15 @@ static bool write_file(const struct exporter *x, struct export_job *rows, const 
     return ok;
 }
 
-static void say_bad(const struct trace *t, bool quiet)
+static void say(const struct trace *t, struct export_job *x, bool quiet)
 {
     size_t bad = 0;
+    const char *clocks = export_clocks_text(x);
     for (size_t i = 0; i < t->nfiles; i++)
         bad += t->files[i].bad_rows;
     progress_end();
+    if (clocks && !quiet)
+        fprintf(stderr, "cpscope export: %s\n", clocks);
     if (bad && !quiet)
         fprintf(stderr, "cpscope export: %zu rows that cannot be (end before start, over an hour ...) are left out\n", bad);
 }
@@ -102,7 +107,7 @@ static bool export_files(const struct args *a, const struct trace_opts *to, stru
         return false;
     bool ok = trace_spares(&t, a->out, e) && export_open(&rows, &t, e) && write_file(x, &rows, a->out, e);
     if (ok)
-        say_bad(&t, a->quiet);
+        say(&t, &rows, a->quiet);
     export_close(&rows);
     trace_close(&t);
     return ok;

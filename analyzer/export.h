@@ -25,17 +25,27 @@ struct export_file {
     const int64_t *pid;       /* by process id */
 };
 
+/* What ties a file to the first one's clock, the strongest first. */
+enum export_tie { EXPORT_SHARED, EXPORT_WALL_ENDS, EXPORT_ENDS, EXPORT_WALL, EXPORT_UTC, EXPORT_OWN, EXPORT_NOTHING, EXPORT_TIES };
+
+struct export_clocks {
+    size_t files[EXPORT_TIES]; /* how many are tied so, without the first */
+    int64_t residual;          /* the largest of the files' median distances of collectives' ends; -1 not known */
+    uint32_t worst;            /* whose that is */
+};
+
 struct export_job {
     const struct trace *t;
     struct export_file *files;
     size_t nfiles;
     struct export_device *devices; /* by file, rank, device */
     size_t ndevices, devices_cap;
-    int64_t base;    /* what makes times absolute: of the first file; 0 when that would not fit */
-    int64_t first;   /* the earliest start, in the first file's clock */
-    bool simulated;  /* a file of modelled numbers is among them */
-    bool ranks;      /* rows of several ranks */
-    int32_t rank;    /* the one rank, -1 unknown or several */
+    int64_t base;   /* what makes times absolute: of the first file; 0 when that would not fit */
+    int64_t first;  /* the earliest start, in the first file's clock */
+    bool simulated; /* a file of modelled numbers is among them */
+    bool ranks;     /* rows of several ranks */
+    int32_t rank;   /* the one rank, -1 unknown or several */
+    struct export_clocks clocks;
     size_t last_dev; /* where the last device was found */
     struct arena arena;
 };
@@ -43,6 +53,11 @@ struct export_job {
 /* false: nothing is selected. *t must live longer. */
 bool export_open(struct export_job *x, const struct trace *t, struct err *e);
 void export_close(struct export_job *x);
+
+/* Sets the files' shifts, and how well they are known. Of export_open(). */
+void export_clocks(struct export_job *x);
+/* That in words, of several files; NULL: they have one clock. Lives in x->arena. */
+const char *export_clocks_text(struct export_job *x);
 
 /* The number of a row's device in the export, -1 none. */
 int32_t export_device(struct export_job *x, uint32_t file, const struct event *ev);

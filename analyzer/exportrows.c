@@ -121,20 +121,6 @@ static void link_rows(struct export_file *x, const uint8_t *keep, struct arena *
     x->starts = starts;
 }
 
-/* From one file's clock to the first one's: by UTC where both know it, by their own clocks where these lie within a day,
- * else each begins at its own zero. */
-static int64_t shift_of(const struct trace_file *first, const struct trace_file *f)
-{
-    static const int64_t day = INT64_C(86400000000000), far = INT64_C(1) << 61;
-    const char *u = tracedata_meta_get(&first->d, "utc_epoch_ns"), *w = tracedata_meta_get(&f->d, "utc_epoch_ns");
-    int64_t x, y, d;
-    if (u && w && opt_int(u, &x) && opt_int(w, &y) && !__builtin_sub_overflow(y, x, &d) && d < far && d > -far)
-        return d;
-    if (!__builtin_sub_overflow(f->d.t0, first->d.t0, &d) && d < day && d > -day)
-        return d;
-    return 0;
-}
-
 static int by_lane(const void *p, const void *q)
 {
     const struct export_device *a = p, *b = q;
@@ -257,7 +243,6 @@ bool export_open(struct export_job *x, const struct trace *t, struct err *e)
         struct export_file *f = &x->files[i];
         uint8_t *keep = arena_array(&x->arena, uint8_t, t->files[i].d.n + 1);
         f->f = &t->files[i];
-        f->shift = i ? shift_of(&t->files[0], f->f) : 0;
         select_rows(t, i, keep);
         order_rows(f, keep, &x->arena);
         link_rows(f, keep, &x->arena);
@@ -267,6 +252,7 @@ bool export_open(struct export_job *x, const struct trace *t, struct err *e)
     }
     if (!rows)
         return fail(e, ERR_UNDECIDED, "%s: no event is left to export", t->files[0].name);
+    export_clocks(x);
     number_devices(x);
     number_processes(x);
     find_ranks(x);
