@@ -166,16 +166,15 @@ static const struct matrix_run *evaluate(const struct matrix_result *r, struct o
 }
 
 /* "loss max rel 3.6e-06 (p2p)", without the label when it was just said; or the number as it was written. */
-static char *operand_text(const struct matrix_result *r, struct operand *o, const char *said, struct arena *a)
+static char *operand_text(const struct operand *o, const struct matrix_run *run, const char *said, struct arena *a)
 {
     char label[96] = "", text[32];
-    const struct matrix_run *run = evaluate(r, o);
     if (!o->measure)
         return arena_strdup(a, o->text);
     if (!said || strcmp(said, o->measure) != 0)
         figure_label(o->measure, label, sizeof label);
     figure_number(matrix_measure_find(o->measure), o->value, text, sizeof text);
-    return run ? arena_printf(a, "%s%s%s (%s)", label, *label ? " " : "", text, run->title) : arena_printf(a, "%s not measured", label);
+    return run ? arena_printf(a, "%s%s%s (%s)", label, *label ? " " : "", text, run->name) : arena_printf(a, "%s not measured", label);
 }
 
 struct verdict claim_judge(const struct matrix_result *r, const struct matrix_claim *c, struct arena *a)
@@ -183,12 +182,15 @@ struct verdict claim_judge(const struct matrix_result *r, const struct matrix_cl
     struct err e = {0};
     struct comparison x;
     char *rest = arena_strdup(a, c->holds), *said = NULL;
+    const char *before = NULL; /* the measure that was named last */
     bool more, holds = true;
     while (next(r->m, c, &rest, &x, &more, a, &e) && more) {
-        char *left = operand_text(r, &x.left, NULL, a), *right = operand_text(r, &x.right, x.left.measure, a);
+        const struct matrix_run *one = evaluate(r, &x.left), *other = evaluate(r, &x.right);
+        char *left = operand_text(&x.left, one, before, a), *right = operand_text(&x.right, other, x.left.measure, a);
         bool ok = x.op->holds(size_of(&x.left, x.left.value), size_of(&x.right, x.right.value));
         said =
             arena_printf(a, "%s%s%s %s %s", said ? said : "", said ? "; " : "", left, ok ? x.op->name : arena_printf(a, "NOT %s", x.op->name), right);
+        before = x.right.measure ? x.right.measure : x.left.measure;
         holds &= ok;
     }
     return (struct verdict){arena_printf(a, "%s: %s", holds ? "Holds" : "DOES NOT HOLD", c->title), said, !holds};

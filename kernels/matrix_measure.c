@@ -142,19 +142,33 @@ static double rejected(const struct source *s)
 
 /* ---- against the base ---- */
 
-static double ratio(const struct source *s)
+/* A measure of the run by that of its base. */
+static double to_base(const struct source *s, const char *measure)
 {
     if (!s->base)
         return NAN;
-    return matrix_measure(s->m, s->r, "tok_per_s", s->job, s->copy) / matrix_measure(s->m, s->base, "tok_per_s", s->job, s->copy);
+    return matrix_measure(s->m, s->r, measure, s->job, s->copy) / matrix_measure(s->m, s->base, measure, s->job, s->copy);
+}
+
+static double ratio(const struct source *s)
+{
+    return to_base(s, "tok_per_s");
+}
+
+static double fwd_ratio(const struct source *s)
+{
+    return to_base(s, "fwd_ms");
+}
+
+static double pass_ratio(const struct source *s)
+{
+    return to_base(s, "pass_ms");
 }
 
 /* Change of the time in micro-batches against the base's, in percent. */
 static double change_pct(const struct source *s)
 {
-    if (!s->base)
-        return NAN;
-    return 100 * (matrix_measure(s->m, s->r, "pass_ms", s->job, s->copy) / matrix_measure(s->m, s->base, "pass_ms", s->job, s->copy) - 1);
+    return 100 * (pass_ratio(s) - 1);
 }
 
 enum how { ABS_MAX, REL_MAX, ABS_MEAN, SLOPE };
@@ -195,6 +209,7 @@ DISTANCE(loss_rel, "loss", REL_MAX)
 DISTANCE(loss_slope, "loss", SLOPE)
 DISTANCE(norm_abs, "grad_norm", ABS_MAX)
 DISTANCE(norm_rel, "grad_norm", REL_MAX)
+DISTANCE(norm_slope, "grad_norm", SLOPE)
 
 /* The first loss against the base's: equal starts. */
 static double first_rel(const struct source *s)
@@ -290,7 +305,7 @@ static const struct row {
     measure_fn *of;
 } measures[] = {
     {{"step_s", "step s", "%.2f", false}, step_s},
-    {{"step_ms", "step ms", "%.1f", false, .follows = "step_s"}, step_ms},
+    {{"step_ms", "step ms", "%.2f", false, .follows = "step_s"}, step_ms},
     {{"fwd_ms", "forward ms", "%.1f", false}, fwd_ms},
     {{"pass_ms", "fwd+bwd ms", "%.1f", false}, pass_ms},
     {{"tok_per_s", "tok/s", "%.0f", false, .follows = "step_s"}, tok_per_s},
@@ -304,6 +319,8 @@ static const struct row {
     {{"first_rel", "first loss rel", "%.1e", false}, first_rel},
     {{"rejected", "stalled", "%.0f", false}, rejected},
     {{"ratio", "tok/s to base", "%.3f", false, .follows = "step_s"}, ratio},
+    {{"fwd_ratio", "forward to base", "%.3f", false, .follows = "fwd_ms"}, fwd_ratio},
+    {{"pass_ratio", "fwd+bwd to base", "%.3f", false, .follows = "pass_ms"}, pass_ratio},
     {{"change_pct", "fwd+bwd to base %", "%+.1f", false}, change_pct},
     {{"loss_abs", "loss max |d|", "%.2e", false}, loss_abs},
     {{"loss_mean_abs", "loss mean |d|", "%.2e", false}, loss_mean_abs},
@@ -311,6 +328,7 @@ static const struct row {
     {{"loss_slope", "loss rel per step", "%+.1e", false}, loss_slope},
     {{"norm_abs", "norm max |d|", "%.2e", false}, norm_abs},
     {{"norm_rel", "norm max rel", "%.2e", false}, norm_rel},
+    {{"norm_slope", "norm rel per step", "%+.1e", false}, norm_slope},
     {{"span_s", "span s", "%.2f", false, .recorded = true}, span_s},
     {{"busy_pct", "busy %", "%.1f", false, .recorded = true}, busy_pct},
     {{"kernel_s", "kernels s", "%.2f", false, .recorded = true}, kernel_s},

@@ -50,7 +50,7 @@ struct dev_event; /* a point in a stream */
 /* What a kernel costs; for the simulator, `cpbench expect` and rates. */
 struct cost {
     double flops, bytes;
-    double chunks; /* of a scan: those that follow each other; 0 none. What eager small operators would loop over */
+    double chunks; /* of a scan: those that follow each other, over all its loops; 0 none. What eager small operators would loop over */
 };
 
 /* What can be launched. Static lifetime, one per kernel; `name` is what the trace shows. */

@@ -283,12 +283,13 @@ void gdn_scan_bwd_cpu(const struct gdn_scan_bwd_args *a)
     }
 }
 
+/* As a loop of small operators: two for each of those of both loops of the forward. */
 struct cost gdn_scan_bwd_cost(const struct gdn_scan_bwd_args *a)
 {
     const struct gdn_inputs *in = &a->in;
     double shared = 5.0 * in->dk * in->HK / in->HV;
     return (struct cost){gdn_flops(in, shared + 5.0 * in->dv, 8), 2 * gdn_input_bytes(in) + 8.0 * in->T * in->HV * in->dv,
-                         ((double)in->T + in->C - 1) / in->C};
+                         4 * ((double)in->T + in->C - 1) / in->C};
 }
 
 GDN_OP(gdn_scan_bwd, &a->in);

@@ -172,12 +172,13 @@ void gdn_summary_grad_cpu(const struct gdn_summary_grad_args *a)
     }
 }
 
+/* As a loop of small operators: two for each of the forward's, which run again where its states were not kept. */
 struct cost gdn_summary_grad_cost(const struct gdn_summary_grad_args *a)
 {
     const struct gdn_inputs *in = &a->in;
     double E = in->dv + in->dk;
     return (struct cost){gdn_flops(in, 3 * E + 2.0 * in->dk, (a->states ? 5 : 7) * E / in->dv), 2 * gdn_input_bytes(in) + 8.0 * in->HV * in->dk * E,
-                         ((double)in->T + in->C - 1) / in->C};
+                         (a->states ? 2 : 3) * ((double)in->T + in->C - 1) / in->C};
 }
 
 GDN_OP(gdn_summary_grad, a);
