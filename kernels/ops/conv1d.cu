@@ -7,6 +7,7 @@
  */
 #include "kernels/ops/conv1d_body.h"
 #include "kernels/ops/reduce.cuh"
+#include "kernels/ops/segment.cuh"
 
 enum { CHANNELS = 128, RUN = 32, FWD_TOKENS = 64, BWD_PARTS = 64 };
 
@@ -20,15 +21,7 @@ struct place {
 
 static __device__ struct place find(const int64_t *cu, int nseg, int halo_rows, int64_t t)
 {
-    int low = 0, high = nseg; /* cu[low] <= t < cu[high] */
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (cu[middle] <= t)
-            low = middle;
-        else
-            high = middle;
-    }
-    struct place p = {cu, nseg, low, halo_rows};
+    struct place p = {cu, nseg, segment_of(cu, nseg, t), halo_rows};
     return p;
 }
 

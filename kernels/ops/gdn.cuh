@@ -10,6 +10,7 @@
 #pragma once
 #include "kernels/ops/gdn.h"
 #include "kernels/ops/hot.h"
+#include "kernels/ops/segment.cuh"
 #include "kernels/ops/tile.cuh"
 
 enum { GDN_CHUNK_MAX = TILE, GDN_KEYS_MAX = 512 };
@@ -19,20 +20,6 @@ enum gdn_reach { GDN_EVERY, GDN_OPENING, GDN_CLOSING };
 
 namespace gpu
 {
-/* The segment of token t; an empty one only when there is no token. */
-static inline __device__ int gdn_segment(const int64_t *cu, int nseg, int64_t t)
-{
-    int low = 0, high = nseg;
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (cu[middle] <= t)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static __device__ __forceinline__ int64_t gdn_number(const struct gdn_inputs &in, int seg)
 {
     return in.cu[seg] / in.C + seg;
@@ -72,7 +59,7 @@ static __device__ __forceinline__ int64_t gdn_chunks_in(const struct gdn_inputs 
 
 static __device__ __forceinline__ int gdn_segment_of_block(const struct gdn_inputs &in, enum gdn_reach reach)
 {
-    return reach == GDN_EVERY ? (int)blockIdx.z : gdn_segment(in.cu, in.nseg, reach == GDN_OPENING ? 0 : in.T - 1);
+    return reach == GDN_EVERY ? (int)blockIdx.z : segment_of(in.cu, in.nseg, reach == GDN_OPENING ? 0 : in.T - 1);
 }
 
 /* Place of head h, chunk j in what is kept by chunk: [HV][numbers], or [HV][chunks of the segment] of one segment alone. */
@@ -154,6 +141,25 @@ static __device__ __forceinline__ const float *gdn_keys(const struct gdn_inputs 
 static __device__ __forceinline__ float *gdn_inverse(const struct gdn_inputs &in, const struct chunk &c, int h)
 {
     return in.tm + ((int64_t)h * in.T + c.start) * in.C;
+}
+
+/* b = T b, by KIND TILE_COLUMNS T^T b: `count` columns of up to 16 N, turned as tile.cuh reads them, zero from token n on. They also
+ * go to `out` [T][ld], from the block's first column on; NULL: not wanted. */
+template <int KIND, int N>
+static __device__ __forceinline__ void gdn_apply_inverse(float *b, float *stage, const struct gdn_inputs &in, const struct chunk &c, int h, float *out,
+                                                         int64_t ld, int count)
+{
+    float acc[4][N];
+    tile_clear(acc);
+    tile_product<KIND, TILE_READY>(acc, stage, operand_of(gdn_inverse(in, c, h), in.C, c.n, NULL), operand_of(b, TILE_SQUARE_LD, 16 * N, NULL), c.n);
+    __syncthreads();
+    for (int x = 0; x < 4; x++)
+        for (int y = 0; y < N; y++) {
+            int i = tile_y() + 16 * x, j = tile_x() + 16 * y;
+            b[j * TILE_SQUARE_LD + i] = i < c.n ? acc[x][y] : 0;
+            if (out && i < c.n && j < count)
+                out[(c.start + i) * ld + j] = acc[x][y];
+        }
 }
 
 /* p[i][j] = scale q_i . k_j exp(gam_i - gam_j) for j <= i < n, else 0, as a ready matrix; turned: p[j][i]. */

@@ -264,7 +264,7 @@ template <bool SCAN> static __global__ void __launch_bounds__(TILE_THREADS, 1) g
     struct grad_block b;
     b.a = &a, b.d = &d, b.sums = &sums, b.fade = fade, b.s = shared, b.stage = shared + TILE_SQUARE, b.hk = (int)blockIdx.y,
     b.rep = a.in.HV / a.in.HK;
-    int seg = a.reach == GDN_EVERY ? gdn_segment_numbered(a.in, blockIdx.x) : gdn_segment(a.in.cu, a.in.nseg, a.in.T - 1);
+    int seg = a.reach == GDN_EVERY ? gdn_segment_numbered(a.in, blockIdx.x) : segment_of(a.in.cu, a.in.nseg, a.in.T - 1);
     int64_t j = blockIdx.x - (a.reach == GDN_EVERY ? gdn_number(a.in, seg) : 0);
     b.c = gdn_chunk_of(a.in, seg, j);
     if (b.c.n == 0)

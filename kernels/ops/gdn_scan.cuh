@@ -55,17 +55,8 @@ template <int N> static __device__ void scan_values(const struct scan_block<N> &
             float value = i < c.n && j < s.x.count && s.at + j < in.dv ? v[i * in.ldv + j] : 0;
             s.b[j * TILE_SQUARE_LD + i] = i < c.n ? d->beta[i] * (value - d->begin[i] * acc[x][y]) : 0;
         }
-    tile_clear(acc);
-    tile_product<TILE_ROWS, TILE_READY>(acc, s.stage, operand_of(gdn_inverse(in, c, s.h), in.C, c.n, NULL),
-                                        operand_of(s.b, TILE_SQUARE_LD, 16 * N, NULL), c.n);
-    __syncthreads();
-    for (int x = 0; x < 4; x++)
-        for (int y = 0; y < N; y++) {
-            int i = tile_y() + 16 * x, j = tile_x() + 16 * y;
-            s.b[j * TILE_SQUARE_LD + i] = i < c.n ? acc[x][y] : 0;
-            if (s.a->values && i < c.n && j < s.x.count)
-                s.a->values[((int64_t)s.h * in.T + c.start + i) * s.a->E + s.at + j] = acc[x][y];
-        }
+    float *out = s.a->values ? s.a->values + (int64_t)s.h * in.T * s.a->E + s.at : NULL;
+    gdn_apply_inverse<TILE_ROWS, N>(s.b, s.stage, in, c, s.h, out, s.a->E, s.x.count);
 }
 
 template <int N> static __device__ void scan_output(const struct scan_block<N> &s, const struct chunk &c, const struct decay *d)

@@ -65,17 +65,8 @@ template <int N> static __device__ void sweep_values(const struct sweep_block<N>
             int i = tile_y() + 16 * x, j = tile_x() + 16 * y;
             s.b[j * TILE_SQUARE_LD + i] = i < c.n ? acc[x][y] : 0;
         }
-    tile_clear(acc);
-    tile_product<TILE_COLUMNS, TILE_READY>(acc, s.stage, operand_of(gdn_inverse(in, c, s.h), in.C, c.n, NULL),
-                                           operand_of(s.b, TILE_SQUARE_LD, 16 * N, NULL), c.n);
-    __syncthreads();
-    for (int x = 0; x < 4; x++)
-        for (int y = 0; y < N; y++) {
-            int i = tile_y() + 16 * x, j = tile_x() + 16 * y;
-            s.b[j * TILE_SQUARE_LD + i] = i < c.n ? acc[x][y] : 0;
-            if (s.a->db && i < c.n && j < s.d.count)
-                s.a->db[((int64_t)s.h * in.T + c.start + i) * s.a->E + s.at + j] = acc[x][y];
-        }
+    float *out = s.a->db ? s.a->db + (int64_t)s.h * in.T * s.a->E + s.at : NULL;
+    gdn_apply_inverse<TILE_COLUMNS, N>(s.b, s.stage, in, c, s.h, out, s.a->E, s.d.count);
 }
 
 template <int N> static __device__ void sweep_next(const struct sweep_block<N> &s, const struct chunk &c, const struct decay *d)
