@@ -166,9 +166,9 @@ static int32_t rank_beside(const char *folder)
 int32_t ascend_rank(const char *path)
 {
     struct arena a = {0};
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *slash = strrchr(path, '/');
     const char *folder = slash ? arena_strndup(&a, path, (size_t)(slash - path) + 1) : "./";
-    int32_t rank = number_in(name, "ascend_pytorch_profiler_", ".db");
+    int32_t rank = number_in(basename(path), "ascend_pytorch_profiler_", ".db");
     rank = rank >= 0 ? rank : rank_beside(folder);
     rank = rank >= 0 ? rank : rank_beside(arena_printf(&a, "%s..", folder));
     arena_free(&a);

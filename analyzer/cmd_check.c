@@ -11,6 +11,7 @@
 #include "analyzer/gatecmd.h"
 #include "analyzer/progress.h"
 #include "schemas/arena.h"
+#include "schemas/outname.h"
 #include "schemas/tmpfolder.h"
 
 #include <errno.h>
@@ -103,19 +104,14 @@ static int record(const char *path, const struct opt_list *program, bool force, 
 /* The k-th recording's file: FILE itself when there is one only. */
 static const char *file_of(const char *path, int64_t k, int64_t of, struct arena *arena)
 {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    if (of == 1)
-        return path;
-    size_t stem = dot && (!slash || dot > slash + 1) ? (size_t)(dot - path) : strlen(path);
-    return arena_printf(arena, "%.*s.%lld%s", (int)stem, path, (long long)k + 1, path + stem);
+    size_t stem = outname_suffix(path);
+    return of == 1 ? path : arena_printf(arena, "%.*s.%lld%s", (int)stem, path, (long long)k + 1, path + stem);
 }
 
 /* Everything the recording of one run left: the file, and those of further processes. */
 static void found(const char *path, struct opt_list *files, struct arena *arena)
 {
-    size_t n = strlen(path);
-    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : n;
+    size_t stem = outname_suffix(path);
     glob_t g = {0};
     if (access(path, F_OK) == 0)
         opt_list_add(files, arena, path);

@@ -182,9 +182,9 @@ static bool is_runtime_module(const char *module)
 /* Modules are known by their file's name. A path that is not absolute is a source file of our own export, with a line. */
 static uint32_t frame_site(struct nsys *n, uint32_t symbol, const char *module)
 {
-    const char *slash = *module == '/' ? strrchr(module, '/') : NULL;
+    const char *file = *module == '/' ? basename(module) : module;
     int64_t line = sqlite3_column_count(n->frames_of) > 2 ? nsys_int(n->frames_of, 2, 0) : 0;
-    return tracedata_site(n->d, intern_str(&n->d->strings, symbol), slash ? slash + 1 : module, line > 0 && line <= INT32_MAX ? (int32_t)line : 0);
+    return tracedata_site(n->d, intern_str(&n->d->strings, symbol), file, line > 0 && line <= INT32_MAX ? (int32_t)line : 0);
 }
 
 /* The innermost frame that is not the runtime's: the call site. */

@@ -126,18 +126,12 @@ struct member {
     size_t folder, at; /* number of its folder in order of appearance; its own place */
 };
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int by_folder(const void *x, const void *y)
 {
     const struct member *a = x, *b = y;
     if (a->folder != b->folder)
         return a->folder < b->folder ? -1 : 1;
-    int c = strcmp(name_of(a->path), name_of(b->path));
+    int c = strcmp(basename(a->path), basename(b->path));
     return c ? c : (a->at > b->at) - (a->at < b->at);
 }
 

@@ -82,9 +82,9 @@ static bool write_entry(struct making *m, size_t i, const struct entry *x, struc
 {
     char part[4096];
     int64_t id;
-    const char *path = m->p->v[i], *slash = strrchr(path, '/');
+    const char *path = m->p->v[i];
     uint64_t folder = part_holds(path, part, &id) ? part_folder_of(path) : part_folder(path);
-    bool ok = part_add(m->out, (int64_t)i + 1, slash ? slash + 1 : path, folder, m->rows ? &x->rows : NULL, &x->file, e);
+    bool ok = part_add(m->out, (int64_t)i + 1, basename(path), folder, m->rows ? &x->rows : NULL, &x->file, e);
     for (size_t k = 0; ok && k < TABLES && table_descs[k]; k++)
         ok = !x->tables[k].v || part_add_result(m->out, (int64_t)i + 1, table_descs[k]->name, &x->tables[k], e);
     return ok;

@@ -430,8 +430,7 @@ bool rules_read(const char *path, struct rules *r, struct err *e)
     fclose(f);
     if (ok && n > 0 && strlen(text) != (size_t)n) /* the delimiter itself was met: what stands behind it is not read */
         ok = fail(e, ERR_USAGE, "%s: a NUL byte in the text: not a rules file", path);
-    const char *base = strrchr(path, '/');
-    ok = ok && rules_parse(base ? base + 1 : path, n > 0 ? text : "", r, e);
+    ok = ok && rules_parse(basename(path), n > 0 ? text : "", r, e);
     free(text);
     return ok;
 }

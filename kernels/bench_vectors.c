@@ -17,12 +17,6 @@ static const struct column columns[] = {
     {0},
 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static const struct vector_form *form_of(const struct jtree *root)
 {
     for (const struct vector_form *const *f = vector_forms; *f; f++)
@@ -38,7 +32,7 @@ static bool run_file(const char *path, struct table *t, struct err *e)
     size_t before = t->nrows;
     bool ok = false;
     if (form)
-        ok = form->run(root, base_name(path), t, e);
+        ok = form->run(root, basename(path), t, e);
     else if (root)
         fail(e, ERR_FAIL, "%s: not a vector file of a known form (see --help)", path);
     if (ok && t->nrows == before)

@@ -74,12 +74,12 @@ static const struct def *module_at(const struct deftable *t, uint64_t address)
 static void native_frame(struct deftable *t, uint64_t address, struct frame_text *out)
 {
     const struct def *m = module_at(t, address);
-    const char *path = m ? def_text(m, 0) : "", *slash = strrchr(path, '/');
+    const char *path = m ? def_text(m, 0) : "";
     /* a return address: the call stands before it, and may be the last instruction of its function */
     const char *name = m ? symbols_at(&t->symbols, path, address - (uint64_t)m->b - 1, &t->arena) : NULL;
     uint64_t offset = m ? address - (uint64_t)m->b : address;
     out->function = name ? name : arena_printf(&t->arena, "0x%llx", (unsigned long long)offset);
-    out->file = slash ? slash + 1 : path;
+    out->file = basename(path);
     out->line = 0;
     out->native = true;
 }

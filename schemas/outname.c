@@ -113,11 +113,9 @@ bool outname_varies(const char *pattern)
     return false;
 }
 
-/* Where the suffix of the last part of a path starts: its last dot, or its end. */
-static size_t suffix_at(const char *name)
+size_t outname_suffix(const char *name)
 {
-    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
-    const char *dot = strrchr(base, '.');
+    const char *base = basename(name), *dot = strrchr(base, '.');
     return dot && dot > base ? (size_t)(dot - name) : strlen(name);
 }
 
@@ -125,7 +123,7 @@ bool outname_glob(const char *pattern, bool later, char *out, size_t size, struc
 {
     if (!fill(pattern, true, out, size, e))
         return false;
-    size_t at = suffix_at(out), n = strlen(out);
+    size_t at = outname_suffix(out), n = strlen(out);
     if (later && n + 3 > size)
         return fail(e, ERR_USAGE, "%s: the file name is too long", pattern);
     if (later) {
@@ -137,7 +135,7 @@ bool outname_glob(const char *pattern, bool later, char *out, size_t size, struc
 
 bool outname_try(const char *name, int attempt, struct launch l, char *out, size_t size)
 {
-    size_t at = suffix_at(name);
+    size_t at = outname_suffix(name);
     struct text t = {out, size, false};
     add(&t, "%.*s", (int)at, name);
     if (attempt > 0 && l.rank >= 0)

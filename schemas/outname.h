@@ -21,6 +21,9 @@ bool outname_varies(const char *pattern);
  * before the suffix of `later` names. */
 bool outname_glob(const char *pattern, bool later, char *out, size_t size, struct err *e);
 
+/* Where the suffix of the last part of a path starts: its last dot (not its first character), or its end. */
+size_t outname_suffix(const char *name);
+
 enum { OUTNAME_TRIES = 100 };
 
 /* Name number `attempt` to try, 0 .. OUTNAME_TRIES-1; `name` is the expanded one. false: longer than `size`. */
