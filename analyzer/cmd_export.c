@@ -85,7 +85,7 @@ static bool write_file(const struct exporter *x, struct export_job *rows, const 
 static void say(const struct trace *t, struct export_job *x, bool quiet)
 {
     size_t bad = 0;
-    const char *clocks = export_clocks_text(x);
+    const char *clocks = one_clock_text(&x->clock, t, &x->arena);
     for (size_t i = 0; i < t->nfiles; i++)
         bad += t->files[i].bad_rows;
     progress_end();

@@ -8,7 +8,7 @@
  *   process  its pid when no other process and no device has that number; else one from a million up
  */
 #pragma once
-#include "analyzer/trace.h"
+#include "analyzer/oneclock.h"
 
 struct export_device {
     uint32_t file;
@@ -25,15 +25,6 @@ struct export_file {
     const int64_t *pid;       /* by process id */
 };
 
-/* What ties a file to the first one's clock, the strongest first. */
-enum export_tie { EXPORT_SHARED, EXPORT_WALL_ENDS, EXPORT_ENDS, EXPORT_WALL, EXPORT_UTC, EXPORT_OWN, EXPORT_NOTHING, EXPORT_TIES };
-
-struct export_clocks {
-    size_t files[EXPORT_TIES]; /* how many are tied so, without the first */
-    int64_t residual;          /* the largest of the files' median distances of collectives' ends; -1 not known */
-    uint32_t worst;            /* whose that is */
-};
-
 struct export_job {
     const struct trace *t;
     struct export_file *files;
@@ -45,7 +36,7 @@ struct export_job {
     bool simulated; /* a file of modelled numbers is among them */
     bool ranks;     /* rows of several ranks */
     int32_t rank;   /* the one rank, -1 unknown or several */
-    struct export_clocks clocks;
+    struct one_clock clock;
     size_t last_dev; /* where the last device was found */
     struct arena arena;
 };
@@ -53,11 +44,6 @@ struct export_job {
 /* false: nothing is selected. *t must live longer. */
 bool export_open(struct export_job *x, const struct trace *t, struct err *e);
 void export_close(struct export_job *x);
-
-/* Sets the files' shifts, and how well they are known. Of export_open(). */
-void export_clocks(struct export_job *x);
-/* That in words, of several files; NULL: they have one clock. Lives in x->arena. */
-const char *export_clocks_text(struct export_job *x);
 
 /* The number of a row's device in the export, -1 none. */
 int32_t export_device(struct export_job *x, uint32_t file, const struct event *ev);

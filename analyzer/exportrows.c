@@ -233,6 +233,22 @@ static void find_base(struct export_job *x)
     x->base = fits ? x->files[0].f->d.t0 : 0;
 }
 
+/* Which collectives there are does not hang on what is exported. */
+static void find_clock(struct export_job *x)
+{
+    struct trace_opts o = TRACE_OPTS_NONE;
+    struct trace all;
+    struct err none = {0};
+    o.patterns = x->t->opts.patterns;
+    o.one_of_many = true;
+    bool other = x->nfiles > 1 && trace_again(x->t, &o, &all, &none);
+    one_clock_find(other ? &all : x->t, &x->arena, &x->clock);
+    if (other)
+        trace_close(&all);
+    for (size_t i = 0; i < x->nfiles; i++)
+        x->files[i].shift = x->clock.shift[i];
+}
+
 bool export_open(struct export_job *x, const struct trace *t, struct err *e)
 {
     *x = (struct export_job){.t = t, .rank = -1};
@@ -252,7 +268,7 @@ bool export_open(struct export_job *x, const struct trace *t, struct err *e)
     }
     if (!rows)
         return fail(e, ERR_UNDECIDED, "%s: no event is left to export", t->files[0].name);
-    export_clocks(x);
+    find_clock(x);
     number_devices(x);
     number_processes(x);
     find_ranks(x);

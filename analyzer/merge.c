@@ -110,11 +110,6 @@ static void copy_rest(const struct maps *m, struct tracedata *to, const struct t
         row.what = m->strings[row.what];
         ARRAY_PUSH(to->memory, to->nmemory, to->memory_cap, row);
     }
-    for (size_t i = 0; i < from->nclocks; i++) {
-        struct clock_row row = from->clocks[i];
-        row.clock = m->strings[row.clock];
-        ARRAY_PUSH(to->clocks, to->nclocks, to->clocks_cap, row);
-    }
     for (size_t i = 0; i < from->nloss; i++) {
         struct loss_row row = from->loss[i];
         row.reason = m->strings[row.reason];
@@ -138,47 +133,29 @@ static void count_facts(struct merge *m, const struct maps *maps, const struct t
     }
 }
 
-static int64_t utc_of(const struct tracedata *d)
+/* The trace whose clock is the common one: what is known of the clock stays. */
+static void take_clock(struct tracedata *to, const struct maps *maps, const struct tracedata *from)
 {
-    const char *utc = tracedata_meta_get(d, "utc_epoch_ns");
-    return utc ? strtoll(utc, NULL, 10) : INT64_MIN;
-}
-
-/* b - a when both are known and it is shorter than `most`. */
-static bool close_enough(int64_t a, int64_t b, int64_t most, int64_t *shift)
-{
-    return a != INT64_MIN && b != INT64_MIN && !__builtin_sub_overflow(b, a, shift) && *shift<most && * shift> - most;
-}
-
-/* What to add to the trace's times; also says how good that is. */
-static int64_t shift_of(struct merge *m, const struct tracedata *from)
-{
-    static const int64_t day = INT64_C(86400) * 1000000000, year = 365 * day;
-    int64_t utc = utc_of(from), shift = 0;
-    if (m->ntraces == 0) {
-        m->to->t0 = from->t0;
-        m->utc = utc;
-        m->align = "utc";
-        return 0;
+    static const char *const keys[] = {"utc_epoch_ns", "boot_id"};
+    to->t0 = from->t0;
+    for (size_t i = 0; i < from->nclocks; i++) {
+        struct clock_row row = from->clocks[i];
+        row.clock = maps->strings[row.clock];
+        ARRAY_PUSH(to->clocks, to->nclocks, to->clocks_cap, row);
     }
-    if (close_enough(m->utc, utc, year, &shift))
-        return shift;
-    bool neither = utc == INT64_MIN && m->utc == INT64_MIN;
-    if (neither && close_enough(m->to->t0, from->t0, day, &shift)) {
-        m->align = strcmp(m->align, "utc") == 0 ? "clock" : m->align;
-        return shift;
-    }
-    m->align = "nothing";
-    return 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (tracedata_meta_get(from, keys[i]))
+            tracedata_meta(to, keys[i], tracedata_meta_get(from, keys[i]));
 }
 
-bool merge_add(struct merge *m, const struct tracedata *from, struct err *e)
+bool merge_add(struct merge *m, const struct tracedata *from, int64_t shift, struct err *e)
 {
     struct arena a = {0};
     struct maps maps;
     map_keys(&a, &maps, m->to, from);
     map_stacks(&a, &maps, m->to, from);
-    int64_t shift = shift_of(m, from);
+    if (m->ntraces == 0)
+        take_clock(m->to, &maps, from);
     bool ok = copy_events(&maps, m->to, from, shift, e);
     copy_rest(&maps, m->to, from, shift);
     count_facts(m, &maps, from);
@@ -200,12 +177,8 @@ void merge_end(struct merge *m)
         if (m->facts[i].agree == m->ntraces)
             tracedata_meta(m->to, text(m, m->facts[i].key), text(m, m->facts[i].value));
     }
-    if (m->ntraces > 1) {
-        tracedata_meta(m->to, "aligned_by", m->align);
+    if (m->ntraces > 1)
         tracedata_meta(m->to, "clean_end", unclean ? "0" : "1");
-        if (m->utc != INT64_MIN)
-            tracedata_metaf(m->to, "utc_epoch_ns", "%lld", (long long)m->utc);
-    }
     free(m->facts);
     *m = (struct merge){0};
 }

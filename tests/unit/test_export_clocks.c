@@ -1,5 +1,8 @@
-/* test_export_clocks.c - files that are exported together: by how much each is moved, how well that is known, and what is said of it. */
+/* test_export_clocks.c - files that are exported, or put into one, together: by how much each is moved, how well that is known, and
+ * what is said of it. */
+#include "analyzer/cmd.h"
 #include "analyzer/export.h"
+#include "import_run.h"
 #include "trace_maker.h"
 
 enum { CALLS = 102, APART = 100000, UTC = 4321 };
@@ -54,10 +57,10 @@ static struct answer put_together(struct knows k, int second_rank, const struct 
     make_file(&b);
     assert_ok(trace_open(paths, 2, o, &t, &e), &e);
     assert_ok(export_open(&x, &t, &e), &e);
-    const char *text = export_clocks_text(&x);
+    const char *text = one_clock_text(&x.clock, &t, &x.arena);
     assert_int_equal(x.files[0].shift, 0);
     r.shift = x.files[1].shift;
-    r.residual = x.clocks.residual;
+    r.residual = x.clock.residual;
     snprintf(r.text, sizeof r.text, "%s", text ? text : "");
     export_close(&x);
     trace_close(&t);
@@ -150,5 +153,44 @@ TEST(two_runs_have_their_walls)
     assert_string_equal(r.text, "");
 }
 
+extern const struct cmd cmd_import;
+
+/* Both ranks in one file: moved as for an export, and what that file's clock is can be told again. */
+TEST(import_moves_them_as_export_does)
+{
+    struct knows k = {.boot = "x", .readings = true, .calls = true, .wall_off = 70000};
+    struct answer want = both(k);
+    struct maker a = a_file("in0", 0, 0, k), b = a_file("in1", 1, 1, k);
+    char out[300];
+    struct tracedata d;
+    struct err e = {0};
+    snprintf(out, sizeof out, "%s.out", a.path);
+    a.d.processes[1].rank = 0;
+    b.d.processes[1].rank = 1;
+    make_file(&a);
+    make_file(&b);
+    char *argv[] = {"cpscope import", a.path, b.path, "-o", out, NULL};
+    int old = import_hush();
+    enum status s = cmd_import.run(5, argv, &e);
+    import_unhush(old);
+    assert_int_equal(s, STATUS_OK);
+    tracedata_init(&d);
+    assert_ok(tracefile_load(out, &d, &e), &e);
+    assert_int_equal(d.n, 2 * (CALLS + 1));
+    int64_t first = APART + APART / 20000 - 6; /* the end of rank 1's first call, by its clock */
+    assert_int_equal(d.ev[CALLS + 1].end, first + want.shift);
+    assert_int_equal(d.ev[CALLS].start, 10);
+    assert_int_equal(d.ev[2 * CALLS + 1].start, 10 + want.shift);
+    assert_string_equal(tracedata_meta_get(&d, "aligned_by"), "wall, collectives");
+    assert_int_equal(atoll(tracedata_meta_get(&d, "aligned_residual_ns")), want.residual);
+    assert_string_equal(tracedata_meta_get(&d, "boot_id"), "x0");
+    assert_int_equal(d.nclocks, 5); /* of the first file: its clock is the one of all */
+    assert_int_equal(d.t0, 1000000);
+    tracedata_free(&d);
+    unlink(out);
+    unlink(a.path);
+    unlink(b.path);
+}
+
 UNIT_MAIN(UNIT(walls_then_ends), UNIT(ends_without_walls), UNIT(walls_without_ends), UNIT(utc_then_clocks_then_nothing), UNIT(one_boot_is_one_clock),
-          UNIT(a_selection_has_the_same_clocks), UNIT(two_runs_have_their_walls))
+          UNIT(a_selection_has_the_same_clocks), UNIT(two_runs_have_their_walls), UNIT(import_moves_them_as_export_does))
