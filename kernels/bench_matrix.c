@@ -1,6 +1,6 @@
 /* bench_matrix.c - `cpbench matrix`: an experiment of kernels/matrices, run, measured and laid beside the seed's figures. */
 #include "kernels/bench.h"
-#include "kernels/matrix.h"
+#include "kernels/matrix_left_out.h"
 #include "schemas/keyvalue.h"
 #include "schemas/opt.h"
 
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct matrix_options {
-    const char *file, *folder;
+    const char *file, *folder, *left_out;
     int64_t repeat;
 };
 
@@ -21,6 +21,8 @@ static const struct opt rows[] = {
     {OPT_INT, "repeat", offsetof(struct matrix_options, repeat), "make every run N times and print how far the repeats are apart [1]", "N"},
     {OPT_TEXT, "output", offsetof(struct matrix_options, folder), "folder for rows, recordings, results.csv and index.html [build/repro/NAME]", "DIR",
      'o'},
+    {OPT_TEXT, "left-out", offsetof(struct matrix_options, left_out),
+     "run nothing; print the experiment file with the left-out errors that cpbench calibrate printed into FIT", "FIT"},
     {0},
 };
 
@@ -64,27 +66,35 @@ static bool run_all(const struct matrix *m, const struct matrix_job *job, int re
     return true;
 }
 
+static void experiment(const struct matrix *m, const struct matrix_options *o, struct arena *a, struct err *e)
+{
+    char here[4096];
+    if (!programs(here, sizeof here, e))
+        return;
+    char *folder = o->folder ? arena_strdup(a, o->folder) : arena_printf(a, "%s/../repro/%s", here, basename(o->file));
+    struct matrix_job job = {.folder = folder, .machine = m->machine, .programs = here};
+    struct matrix_result r = {m, &job, (int)o->repeat};
+    if (make_folders(folder, e) && run_all(m, &job, (int)o->repeat, e) && matrix_write_csv(&r, e) && matrix_write_page(&r, e)) {
+        matrix_print(&r);
+        printf("\nThe page: %s/index.html\n", folder);
+    }
+}
+
 static enum status run(int argc, char **argv, struct err *e)
 {
     struct matrix_options o = {.repeat = 1};
     const struct opt_group groups[] = {{rows, &o, NULL}, {0}};
     struct arena a = {0};
     struct matrix m = {0};
-    char here[4096];
     if (opt_parse(argc, argv, groups,
                   "Runs an experiment: every run of the file as a program, recorded where it says so, then tables of ours beside the seed's figures, "
-                  "as text "
-                  "here and as results.csv and index.html in the output folder.",
+                  "as text here and as results.csv and index.html in the output folder.",
                   &a, e) &&
-        (o.repeat >= 1 || fail(e, ERR_USAGE, "--repeat %" PRId64 ": want 1 or more", o.repeat)) && matrix_load(&m, o.file, &a, e) &&
-        programs(here, sizeof here, e)) {
-        char *folder = o.folder ? arena_strdup(&a, o.folder) : arena_printf(&a, "%s/../repro/%s", here, basename(o.file));
-        struct matrix_job job = {.folder = folder, .machine = m.machine, .programs = here};
-        struct matrix_result r = {&m, &job, (int)o.repeat};
-        if (make_folders(folder, e) && run_all(&m, &job, (int)o.repeat, e) && matrix_write_csv(&r, e) && matrix_write_page(&r, e)) {
-            matrix_print(&r);
-            printf("\nThe page: %s/index.html\n", folder);
-        }
+        (o.repeat >= 1 || fail(e, ERR_USAGE, "--repeat %" PRId64 ": want 1 or more", o.repeat)) && matrix_load(&m, o.file, &a, e)) {
+        if (o.left_out)
+            left_out_write(&m, o.left_out, stdout, e);
+        else
+            experiment(&m, &o, &a, e);
     }
     matrix_free(&m);
     arena_free(&a);

@@ -5,7 +5,7 @@
  *     [table S1]             title = ...   measures = step_s tok_per_s ratio   base = s1-headwise
  *     [run s1-chunkwise]     table = S1   title = chunkwise   args = --mode gdn.chunkwise ...   role = predicted
  *                            seed.step_s = 6.70            record = yes           refuses = what the refusal says
- *                            left_out.step_s = 3.1         (percent: the error of a fit without this cell, from cpbench calibrate)
+ *                            left_out.step_s = 3.1         (percent: the error of a fit without this cell: matrix_left_out.h)
  *
  *     [claim all-agree]      title = losses agree   holds = S1/loss_rel <= 1e-4       (matrix_claim.h)
  *
@@ -55,7 +55,7 @@ struct matrix_claim {
 };
 
 struct matrix {
-    const char *from, *title, *intro, *machine, *fit, *cells, *defaults;
+    const char *from, *title, *intro, *machine, *fit, *cells, *left_out_of, *defaults;
     int cells_line;
     double limit; /* percent within which predicted times should lie; 0: they are not judged */
     struct matrix_run *runs;

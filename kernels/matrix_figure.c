@@ -1,5 +1,6 @@
 /* matrix_figure.c - see matrix_figure.h. */
 #include "kernels/matrix_figure.h"
+#include "kernels/matrix_left_out.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -220,12 +221,13 @@ static void tally_lines(const struct tally *y, double limit, struct verdict *lin
                                    .bad = y->outside != NULL};
     if (y->fitted)
         *line++ = (struct verdict){.text = arena_printf(y->a, "Fitted times, modelled: %d, at most %.1f %% off.", y->fitted, y->most)};
+    *line = (struct verdict){.text = left_out_stale(y->m, y->a), .bad = true};
 }
 
 struct verdict *figures_verdict(const struct matrix_result *r, struct arena *a)
 {
     struct tally y = {.m = r->m, .a = a};
-    struct verdict *lines = arena_array(a, struct verdict, r->m->nclaims + 5);
+    struct verdict *lines = arena_array(a, struct verdict, r->m->nclaims + 6);
     for (size_t i = 0; i < r->m->nclaims; i++)
         lines[i] = claim_judge(r, &r->m->claims[i], a);
     for (size_t i = 0; i < r->m->ntables; i++) {

@@ -27,9 +27,13 @@ static bool find_table(const struct matrix *m, const char *name)
     return false;
 }
 
-static const struct key head_keys[] = {{"title", offsetof(struct matrix, title)},     {"intro", offsetof(struct matrix, intro)},
-                                       {"machine", offsetof(struct matrix, machine)}, {"fit", offsetof(struct matrix, fit)},
-                                       {"cells", offsetof(struct matrix, cells)},     {0}};
+static const struct key head_keys[] = {{"title", offsetof(struct matrix, title)},
+                                       {"intro", offsetof(struct matrix, intro)},
+                                       {"machine", offsetof(struct matrix, machine)},
+                                       {"fit", offsetof(struct matrix, fit)},
+                                       {"cells", offsetof(struct matrix, cells)},
+                                       {"left_out_of", offsetof(struct matrix, left_out_of)},
+                                       {0}};
 static const struct key default_keys[] = {{"args", offsetof(struct matrix, defaults)}, {0}};
 static const struct key table_keys[] = {{"title", offsetof(struct matrix_table, title)},
                                         {"measures", offsetof(struct matrix_table, measures)},

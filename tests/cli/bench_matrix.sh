@@ -101,6 +101,18 @@ cpbench matrix mixed -o mixed.out | sed 's/[-+.0-9]* % off/N % off/; s/comm s [-
 cut -d , -f 1-3,7,8 mixed.out/results.csv
 grep -o 'span s, kernels s fitted, rest predicted, modelled' mixed.out/index.html
 grep -c '"outside"' mixed.out/index.html
+echo "== left-out errors are those of the machine's fit, or the page says so"
+cpbench calibrate h200x8 --to mixed -o mixed.machine 2> err > fit.csv
+cpbench matrix mixed --left-out fit.csv > kept
+diff mixed kept | sed 's/= [-+0-9].*/= N/; s/left_out_of = .*/left_out_of = HASH/'
+said() { cpbench matrix $1 -o mixed.out | grep 'Left-out errors' || echo "$1: nothing to say"; }
+said kept
+sed 's/^left_out.span_s = .*/left_out.span_s = 5.5/' kept > byhand; said byhand
+sed 's/seed.span_s = 1.2/seed.span_s = 1.3/' kept > figure; said figure
+sed -i 's/^nvlink_hop_ns .*/nvlink_hop_ns = 77/' mixed.machine; said kept
+cpbench matrix kept --left-out fit.csv; echo "exit $?"
+cpbench matrix figure --left-out mixed; echo "exit $?"
+cpbench matrix figure --left-out nosuch; echo "exit $?"
 echo "== what is wrong"
 wrong() { printf "$1" > bad; cpbench matrix bad -o bad.out; echo "exit $?"; }
 wrong 'nokey = 1\n'
