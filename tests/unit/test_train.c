@@ -157,20 +157,26 @@ TEST(modes_and_groups_train_alike)
     static const struct {
         const char *mode, *attn;
         int cp, tp;
-    } runs[] = {{"gdn.chunkwise", "attn.ring.zigzag", 4, 1},
-                {"gdn.headwise.fused", "attn.kvag.direct1", 2, 1},
-                {"gdn.summary_allgather", "attn.kvag.contiguous", 4, 1},
-                {"gdn.state_p2p", "attn.ring.contiguous", 2, 1},
-                {"gdn.ulysses", "attn.kvag.contiguous", 4, 1},
-                {"gdn.chunkwise", "attn.kvag.direct1", 2, 2},
-                {"gdn.headwise.per_seq", "attn.ring.zigzag", 2, 2},
-                {"gdn.chunkwise", "attn.ring.zigzag", 1, 4}};
+        const char *route;
+    } runs[] = {{"gdn.chunkwise", "attn.ring.zigzag", 4, 1, "interval"},
+                {"gdn.headwise.fused", "attn.kvag.direct1", 2, 1, "interval"},
+                {"gdn.summary_allgather", "attn.kvag.contiguous", 4, 1, "interval"},
+                {"gdn.state_p2p", "attn.ring.contiguous", 2, 1, "interval"},
+                {"gdn.ulysses", "attn.kvag.contiguous", 4, 1, "interval"},
+                {"gdn.replicated_allgather", "attn.kvag.direct1", 4, 1, "interval"},
+                {"gdn.chunkwise", "attn.kvag.direct1", 4, 1, "naive"},
+                {"gdn.headwise.fused", "attn.kvag.direct1", 4, 1, "naive"},
+                {"gdn.headwise.per_seq", "attn.kvag.direct1", 4, 1, "interval"},
+                {"gdn.chunkwise", "attn.kvag.direct1", 2, 2, "interval"},
+                {"gdn.headwise.per_seq", "attn.ring.zigzag", 2, 2, "interval"},
+                {"gdn.chunkwise", "attn.ring.zigzag", 1, 4, "interval"}};
     struct run_options alone = small_options("gdn.chunkwise", "attn.ring.zigzag", 1);
     struct log want = train(&alone, NULL, NULL);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         struct run_options o = small_options(runs[i].mode, runs[i].attn, runs[i].cp);
         o.tp = runs[i].tp;
-        o.recompute = i % 2 ? "full" : "none";
+        o.route = runs[i].route;
+        o.recompute = i % 2 ? "full" : "none"; /* the replicated mode wants full */
         struct log got = train(&o, NULL, NULL);
         near(&got, &want, 1e-5, 1e-4, runs[i].mode);
     }
