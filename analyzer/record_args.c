@@ -5,6 +5,7 @@
 #include "schemas/event.h"
 #include "schemas/mask.h"
 #include "schemas/outname.h"
+#include "schemas/socketname.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -225,15 +226,6 @@ static bool check_output(const struct record_args *args, struct arena *a, struct
     return outname_varies(args->out) || check_existing(path, args->force, e);
 }
 
-bool record_parse(struct record_args *r, int argc, char **argv, struct arena *a, struct err *e)
-{
-    *r = (struct record_args){.out = "cpscope-%p.sqlite", .threshold = NOT_GIVEN, .delay = NOT_GIVEN, .duration = NOT_GIVEN};
-    return opt_parse(argc, argv, (const struct opt_group[]){{opts, r}, {0}}, doc, a, e) && take_environment(r, e) && check_values(r, e) &&
-           check_output(r, a, e);
-}
-
-/* ---- the environment ---- */
-
 /* The pattern as an absolute one: the program may change its folder before its first event. */
 static const char *absolute(struct arena *a, const char *pattern)
 {
@@ -248,6 +240,29 @@ static const char *absolute(struct arena *a, const char *pattern)
     }
     return arena_printf(a, "%s/%s", doubled, pattern);
 }
+
+/* As the library will see it; a name that each process has to itself is looked at there. */
+static bool check_control(const char *pattern, struct arena *a, struct err *e)
+{
+    char path[4096];
+    struct sockaddr_un at;
+    if (!pattern)
+        return true;
+    if (!*pattern)
+        return fail(e, ERR_USAGE, "--control: the name of a socket is missing");
+    if (!outname_expand(pattern, path, sizeof path, e) || !outname_expand(absolute(a, pattern), path, sizeof path, e))
+        return false;
+    return outname_varies(pattern) || socketname_take(path, &at, e);
+}
+
+bool record_parse(struct record_args *r, int argc, char **argv, struct arena *a, struct err *e)
+{
+    *r = (struct record_args){.out = "cpscope-%p.sqlite", .threshold = NOT_GIVEN, .delay = NOT_GIVEN, .duration = NOT_GIVEN};
+    return opt_parse(argc, argv, (const struct opt_group[]){{opts, r}, {0}}, doc, a, e) && take_environment(r, e) && check_values(r, e) &&
+           check_control(r->control, a, e) && check_output(r, a, e);
+}
+
+/* ---- the environment ---- */
 
 /* NULL: not given. */
 static const char *value_of(const struct record_args *r, const struct setting *s, struct arena *a)

@@ -2,6 +2,7 @@
 #include "collector/switch.h"
 #include "collector/recorder_parts.h"
 #include "schemas/outname.h"
+#include "schemas/socketname.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 
 enum { LOWEST = 768, LINE = 64 };
 
-static struct sockaddr_un where; /* sun_path empty: not ours, or none */
+static struct sockaddr_un where; /* of our socket; sun_path empty: there is none */
 static int listener = -1;
 
 static const char *answer(struct recorder *r, const char *line)
@@ -57,28 +58,19 @@ static void *serve(void *recorder)
     return NULL;
 }
 
-/* A socket of that name on which nobody answers is an earlier program's. */
-static void remove_stale(void)
+static bool listen_there(const struct sockaddr_un *at, struct err *e)
 {
-    struct stat st;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool stale = lstat(where.sun_path, &st) == 0 && S_ISSOCK(st.st_mode) && connect(fd, (struct sockaddr *)&where, sizeof where) != 0;
-    if (stale)
-        unlink(where.sun_path);
-    close(fd);
-}
-
-static bool listen_there(struct err *e)
-{
-    remove_stale();
     int low = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, LOWEST);
     if (high >= 0)
         close(low);
     listener = high >= 0 ? high : low;
     mode_t before = umask(0077); /* whoever may not trace the program may not do this either */
-    bool ok = listener >= 0 && bind(listener, (struct sockaddr *)&where, sizeof where) == 0 && listen(listener, 4) == 0;
+    bool bound = listener >= 0 && bind(listener, (const struct sockaddr *)at, sizeof *at) == 0;
     umask(before);
-    return ok || fail(e, ERR_FAIL, "%s: no socket there: %s", where.sun_path, strerror(errno));
+    if (bound)
+        where = *at;
+    return (bound && listen(listener, 4) == 0) ||
+           fail(e, ERR_FAIL, "%s: no control socket can be made there: %s: give --control another name", at->sun_path, strerror(errno));
 }
 
 static bool start_thread(struct recorder *r, struct err *e)
@@ -91,23 +83,29 @@ static bool start_thread(struct recorder *r, struct err *e)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc == 0)
         pthread_detach(t);
-    return rc == 0 || fail(e, ERR_FAIL, "no thread for the socket: %s", strerror(rc));
+    return rc == 0 || fail(e, ERR_FAIL, "%s: no thread for the control socket: %s: raise the limit of threads", where.sun_path, strerror(rc));
+}
+
+/* A recording that nothing could start would be none. */
+static void stand_aside(struct recorder *r, const struct err *e)
+{
+    char text[1200];
+    bool paused = atomic_exchange(&r->control.off, false);
+    snprintf(text, sizeof text, "%s%s", e->msg, paused ? "; it is recorded from the start, for nothing could start it" : "");
+    recorder_degraded(r, text);
+    switch_close();
+    if (listener >= 0)
+        close(listener);
+    listener = -1;
 }
 
 void switch_open(struct recorder *r, const char *pattern)
 {
     struct err e = {0};
+    struct sockaddr_un at;
     char path[4096];
-    bool ok = outname_expand(pattern, path, sizeof path, &e);
-    if (ok && strlen(path) >= sizeof where.sun_path)
-        ok = fail(&e, ERR_FAIL, "%s: too long for the name of a socket", path);
-    where.sun_family = AF_UNIX;
-    snprintf(where.sun_path, sizeof where.sun_path, "%s", ok ? path : "");
-    ok = ok && listen_there(&e) && start_thread(r, &e);
-    if (!ok) {
-        recorder_degraded(r, e.msg);
-        where.sun_path[0] = '\0';
-    }
+    if (!outname_expand(pattern, path, sizeof path, &e) || !socketname_take(path, &at, &e) || !listen_there(&at, &e) || !start_thread(r, &e))
+        stand_aside(r, &e);
 }
 
 void switch_close(void)

@@ -90,4 +90,20 @@ no --steps 3:2
 no --range '('
 no --max-size 3X
 no --paused
+no() { cpscope record "$@" -- true 2>&1 | sed "s,$PWD/,,"; echo "status ${PIPESTATUS[0]}"; }
+no --control ''
+no --control 'a%z'
+no --control no/folder/at
+no --control talk.c
+no --control "$(printf 'x%.0s' {1..90})/../$(printf 'y%.0s' {1..30})" | sed 's/xx*/x.../'
+cpscope record -q -o b.sqlite --control other -- ./talk < to > from & # its socket is not taken away from it
+exec 3> to 4< from
+say "range one"
+no --control other
+cpscope control other status
+exec 3>&-
+wait $!
+# What cannot be told before the program runs is told in it, and a recording that nothing could start begins by itself.
+printf 'range first\n' > in
+r --control 'no/folder/%p' --paused -- ./talk < in 2>&1 | sed "s,$PWD/,,; s,/[0-9]*:,/PID:,"; names
 CPSCOPE_DELAY=soon no
