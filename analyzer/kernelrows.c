@@ -18,6 +18,33 @@ static bool left_out(const struct trace_file *f)
     return false;
 }
 
+static bool chosen(const struct trace_opts *o)
+{
+    return o->step || o->range || o->rank >= 0 || o->device >= 0 || o->from != INT64_MIN || o->to != INT64_MAX;
+}
+
+bool kernels_in_window(const struct trace *t, struct table *out, struct err *e)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < t->nlanes; i++) {
+        const struct lane *l = &t->lanes[i];
+        const struct event *ev = t->files[l->file].d.ev;
+        rows += l->n;
+        for (size_t k = 0; k < l->n; k++)
+            if (ivl_touches(l->window, ev[l->ev[k]].start, ev[l->ev[k]].end))
+                return true;
+    }
+    if (!rows || t->span != SPAN_STEP || chosen(&t->opts))
+        return true;
+    fail(e, ERR_UNDECIDED,
+         "%s: none of the %zu rows of its devices lies in the steps that the host marked: their clocks disagree, or the steps are of other work; see "
+         "--span gpu",
+         t->files[0].name, rows);
+    if (out)
+        table_note(out, "%s", e->msg);
+    return false;
+}
+
 bool kernels_known(const struct trace *t, struct err *e)
 {
     bool any = false;
@@ -28,6 +55,7 @@ bool kernels_known(const struct trace *t, struct err *e)
                         t->files[i].name);
         any |= (t->files[i].kinds & WORK_ROWS) != 0;
     }
-    return any ||
-           fail(e, ERR_UNDECIDED, "%s: no GPU rows in this trace: what the device did is not known; try syncs --ledger op, ranges", t->files[0].name);
+    return any ? kernels_in_window(t, NULL, e)
+               : fail(e, ERR_UNDECIDED, "%s: no GPU rows in this trace: what the device did is not known; try syncs --ledger op, ranges",
+                      t->files[0].name);
 }

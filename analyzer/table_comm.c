@@ -2,6 +2,7 @@
 #include "analyzer/collectives.h"
 #include "analyzer/commop.h"
 #include "analyzer/groups.h"
+#include "analyzer/kernelrows.h"
 #include "schemas/tracefile.h"
 
 #include <stdlib.h>
@@ -66,9 +67,9 @@ static int in_order(const struct cell *x, const struct cell *y)
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
 {
     (void)args;
-    (void)out;
-    bool recorded = trace_has(t, EV_KERNEL) || trace_has(t, EV_COMM);
-    return recorded || fail(e, ERR_UNDECIDED, "%s: no kernels or collectives were recorded", t->files[0].name);
+    if (!trace_has(t, EV_KERNEL) && !trace_has(t, EV_COMM))
+        return fail(e, ERR_UNDECIDED, "%s: no kernels or collectives were recorded", t->files[0].name);
+    return kernels_in_window(t, out, e);
 }
 
 static void finish(const struct trace *t, const void *args, struct table *out)

@@ -2,6 +2,7 @@
 #include "analyzer/groups.h"
 #include "analyzer/idle.h"
 #include "analyzer/kernelrows.h"
+#include "analyzer/nest.h"
 #include "schemas/tracefile.h"
 
 #include <stdlib.h>
@@ -56,11 +57,38 @@ static void fill_row(const struct trace *t, const struct idles *x, const uint32_
     row[SHARE] = cell_share(s->ns, idle);
 }
 
+static bool is_graph_launch(const struct trace_file *f, const struct event *ev)
+{
+    return ev->kind == EV_RUNTIME && ev->correlation >= 0 && strstr(trace_string(f, ev->name), "GraphLaunch");
+}
+
+/* Profilers have recorded the kernels of one replay of many: then a device is called idle that was not. */
+static void note_graphs(const struct trace_file *f, struct table *out)
+{
+    struct arena a = {0};
+    const struct tracedata *d = &f->d;
+    size_t launches = 0, empty = 0;
+    for (size_t i = 0; i < d->n; i++)
+        launches += is_graph_launch(f, &d->ev[i]);
+    uint32_t *call = launches ? launches_find(f, &a) : NULL;
+    uint8_t *has = launches ? arena_array(&a, uint8_t, d->n) : NULL;
+    for (size_t i = 0; launches && i < d->n; i++)
+        if (call[i])
+            has[call[i] - 1] = 1;
+    for (size_t i = 0; launches && i < d->n; i++)
+        empty += is_graph_launch(f, &d->ev[i]) && !has[i];
+    if (empty)
+        table_note(out,
+                   "%s: %zu of %zu graph launches have no kernel in the trace: replays are under-recorded, and the device was less idle than this",
+                   f->name, empty, launches);
+    arena_free(&a);
+}
+
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
 {
     (void)args;
     size_t rows = 0;
-    if (!kernels_known(t, e))
+    if (!kernels_in_window(t, out, e) || !kernels_known(t, e))
         return false;
     for (size_t i = 0; i < t->nlanes; i++)
         rows += t->lanes[i].n;
@@ -77,6 +105,8 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
         fill_row(t, &x, g.key[i], &sums[i], idle[g.key[i][0]], out);
         unknown |= g.key[i][1] == IDLE_UNKNOWN;
     }
+    for (size_t i = 0; i < t->nfiles; i++)
+        note_graphs(&t->files[i], out);
     if (unknown)
         table_note(out, "no cause: the trace has no host rows of that rank to tell");
     free(sums);

@@ -1,6 +1,7 @@
 /* table_kernels.c - kernels of each device by name, short name, class or the range they were launched from. */
 #include "analyzer/classes.h"
 #include "analyzer/groups.h"
+#include "analyzer/kernelrows.h"
 #include "analyzer/kernels.h"
 #include "analyzer/nest.h"
 #include "analyzer/shortname.h"
@@ -153,6 +154,8 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
         return false;
     if (!trace_has(t, EV_KERNEL) && !trace_has(t, EV_COMM))
         return fail(e, ERR_UNDECIDED, "%s: no GPU rows in this trace", t->files[0].name);
+    if (!kernels_in_window(t, out, e))
+        return false;
     struct tally y = {0};
     struct intern names;
     intern_init(&names);

@@ -7,6 +7,7 @@
  * ran both ways, the mean of those inside collectives for at least half their time against the mean of those that met none.
  */
 #include "analyzer/commop.h"
+#include "analyzer/kernelrows.h"
 #include "analyzer/overlap.h"
 #include "analyzer/re.h"
 #include "analyzer/shapes.h"
@@ -166,6 +167,8 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     regex_t of, with;
     if (!trace_has(t, EV_KERNEL) && !trace_has(t, EV_COMM))
         return fail(e, ERR_UNDECIDED, "%s: no GPU rows in this trace", t->files[0].name);
+    if (!kernels_in_window(t, out, e))
+        return false;
     bool ok = compile(&of, &s.of, "of", o ? o->of : NULL, e) && compile(&with, &s.with, "with", o ? o->with : NULL, e);
     if (ok)
         fill_lanes(&s, out);

@@ -3,6 +3,7 @@
  * Marked steps (steps.h), and where no rank has a mark the repetitions of each device's kernels. Nothing is guessed from a
  * library's ranges.
  */
+#include "analyzer/kernelrows.h"
 #include "analyzer/units.h"
 #include "schemas/tracefile.h"
 #include "schemas/marker.h"
@@ -135,6 +136,8 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
                     t->files[0].name);
     for (size_t i = 0; i < t->nranks; i++)
         fill_rank(t, &t->ranks[i], out);
+    struct err said = {0};
+    kernels_in_window(t, out, &said); /* steps are the host's: a note is enough */
     return true;
 }
 

@@ -5,6 +5,7 @@
  *   comm      |  ##   ##### #  |   overlap = both at once; exposed = comm less overlap
  */
 #include "analyzer/collectives.h"
+#include "analyzer/kernelrows.h"
 #include "schemas/tracefile.h"
 
 enum {
@@ -121,6 +122,8 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
         rows += t->lanes[i].n;
     if (!rows)
         return fail(e, ERR_UNDECIDED, "%s: no GPU rows in this trace", t->files[0].name);
+    if (!kernels_in_window(t, out, e))
+        return false;
     for (size_t i = 0; i < t->nlanes; i++)
         fill_lane(t, &t->lanes[i], out);
     for (size_t i = 0; i < t->calls->n; i++)

@@ -62,7 +62,8 @@ TEST(times_are_exact_ns_relative_to_the_first)
     struct tracedata d =
         import_text(DOC("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"pid\":0,\"tid\":7,\"ts\":1700000000000000.125,\"dur\":2.5},"
                         "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"b\",\"pid\":0,\"tid\":7,\"ts\":\"1700000000000000.124\",\"dur\":\"0.0005\"},"
-                        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"c\",\"pid\":0,\"tid\":7,\"ts\":0,\"dur\":-1}"));
+                        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"c\",\"pid\":0,\"tid\":7,\"ts\":0,\"dur\":-1},"
+                        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"d\",\"pid\":0,\"tid\":7,\"ts\":-0.-12,\"dur\":0.5}"));
     assert_int_equal(d.t0, INT64_C(1700000000000000125));
     assert_int_equal(d.ev[0].start, 0);
     assert_int_equal(d.ev[0].end, 2500);
@@ -70,6 +71,8 @@ TEST(times_are_exact_ns_relative_to_the_first)
     assert_int_equal(d.ev[1].end, -1); /* half a ns goes to the even neighbour */
     assert_int_equal(d.ev[2].start, -d.t0);
     assert_int_equal(d.ev[2].end, -d.t0 - 1000); /* bad rows are handed on */
+    assert_int_equal(d.ev[3].start, -d.t0 - 12); /* as an exporter wrote times before its base */
+    assert_int_equal(d.nloss, 0);
     assert_string_equal(tracedata_meta_get(&d, "utc_epoch_ns"), "1700000000000000125");
     tracedata_free(&d);
 }

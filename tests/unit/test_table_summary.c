@@ -146,7 +146,14 @@ TEST(summary_matches_a_timeline)
         for (size_t i = 0; i < n; i++)
             take(&o, &rows[i]);
         make_open(&m, NULL, &t);
-        make_table(&t, "summary", NULL, &s);
+        struct err e = {0};
+        if (!table_build(table_find("summary"), &t, NULL, &s, &e)) { /* steps without a row of the device are no answer */
+            assert_true(e.kind == ERR_UNDECIDED && strstr(e.msg, "lies in the steps"));
+            assert_true(o.kernels == 0 && o.sums[EV_MEMCPY] + o.sums[EV_MEMSET] == 0);
+            table_free(&s);
+            trace_close(&t);
+            continue;
+        }
         assert_int_equal(s.nrows, 1);
         bool empty = true; /* rows of no length at one point make no window */
         for (int b = 0; b < SPAN; b++)
