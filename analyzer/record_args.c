@@ -99,38 +99,14 @@ static bool check_range(const char *text, struct err *e)
 
 static bool check_steps(const char *text, struct err *e)
 {
-    char *end = NULL;
-    errno = 0;
-    long long from = text ? strtoll(text, &end, 10) : 0, to = from;
-    bool digits = !text || end > text;
-    if (text && digits && *end == ':') {
-        const char *second = end + 1;
-        to = strtoll(second, &end, 10);
-        digits = end > second;
-    }
-    bool ok = digits && !errno && (!text || !*end) && from >= 0 && to >= from;
-    return ok || fail(e, ERR_USAGE, "--steps %s: not a step number N nor a span A:B", text);
-}
-
-/* "500", "64k", "2M", "1G" as bytes. */
-static bool size_of(const char *text, int64_t *bytes)
-{
-    static const char units[] = "kMG";
-    char *end;
-    errno = 0;
-    long long n = strtoll(text, &end, 10);
-    const char *unit = end > text && *end ? strchr(units, *end) : NULL;
-    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    if (end == text || errno || n < 0 || n > INT64_MAX >> shift || (unit ? end[1] : *end))
-        return false;
-    *bytes = n << shift;
-    return true;
+    int64_t from, to;
+    return !text || opt_span(text, &from, &to) || fail(e, ERR_USAGE, "--steps %s: not a step number N nor a span A:B", text);
 }
 
 static bool check_size(const char *text, struct err *e)
 {
     int64_t bytes;
-    return !text || size_of(text, &bytes) || fail(e, ERR_USAGE, "--max-size %s: not a number of bytes, as 500M or 2G", text);
+    return !text || opt_size(text, &bytes) || fail(e, ERR_USAGE, "--max-size %s: not a number of bytes, as 500M or 2G", text);
 }
 
 /* Variables that stand in the environment count where the option is not given. */
@@ -274,7 +250,7 @@ static const char *value_of(const struct record_args *r, const struct setting *s
     if (s->type == TIME)
         return *(const int64_t *)at >= 0 ? arena_printf(a, "%" PRId64, *(const int64_t *)at) : NULL;
     if (s->type == SIZE)
-        return text && size_of(text, &n) ? arena_printf(a, "%" PRId64, n) : NULL;
+        return text && opt_size(text, &n) ? arena_printf(a, "%" PRId64, n) : NULL;
     return text && strcmp(s->variable, ENV_CONTROL) == 0 ? absolute(a, text) : text;
 }
 

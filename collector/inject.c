@@ -58,6 +58,8 @@ static void start(void)
         c.replace_before = 0;
     recorder = o ? recorder_open(&c) : NULL;
     if (recorder) {
+        if (*o->wrong)
+            recorder_degraded(recorder, o->wrong);
         if (o->control)
             switch_open(recorder, o->control);
         for (const struct event_source *const *s = event_sources; *s; s++)

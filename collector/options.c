@@ -1,5 +1,5 @@
 /* options.c - rows: an environment variable, what kind of value it holds, where that goes. cpscope record has looked at the
- * values already; one that was set by hand and cannot be read counts as not given. */
+ * values already; one that was set by hand and cannot be read counts as not given, and that is said. */
 #include "collector/options.h"
 #include "schemas/env.h"
 #include "schemas/event.h"
@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,15 +16,32 @@ static const int64_t DEFAULT_THRESHOLD = 20000;
 static struct record_options options;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+/* What stands there cannot be read. */
+static void wrong(const char *variable, const char *value, const char *want)
+{
+    size_t n = strlen(options.wrong);
+    snprintf(options.wrong + n, sizeof options.wrong - n, "%s%s=%.60s: not %s: it counts as not given", n ? "; " : "", variable, value, want);
+}
+
+/* The bit of the kind; 0: there is none of that name. */
+static uint32_t kind_of(const char *name, size_t n)
+{
+    for (int k = 0; k < EV_NKINDS; k++)
+        if (strlen(ev_kind_name((enum ev_kind)k)) == n && strncmp(name, ev_kind_name((enum ev_kind)k), n) == 0)
+            return 1u << k;
+    return 0;
+}
+
 /* Bits of the kinds in a list; all where none is known. */
 static uint32_t kinds_of(const char *list)
 {
     uint32_t mask = 0;
     for (const char *p = list; p && *p;) {
         size_t n = strcspn(p, ",");
-        for (int k = 0; k < EV_NKINDS; k++)
-            if (strlen(ev_kind_name((enum ev_kind)k)) == n && strncmp(p, ev_kind_name((enum ev_kind)k), n) == 0)
-                mask |= 1u << k;
+        uint32_t kind = kind_of(p, n);
+        if (n && !kind)
+            wrong(ENV_KINDS, p, "a kind of event");
+        mask |= kind;
         p += n + (p[n] == ',');
     }
     return mask ? mask : UINT32_MAX;
@@ -33,8 +51,17 @@ static void number(const char *variable, int64_t *to)
 {
     const char *s = getenv(variable);
     int64_t v;
-    if (s && (opt_int(s, &v) || opt_time(s, &v)) && v >= 0)
+    if (s && *s && (opt_int(s, &v) || opt_time(s, &v)) && v >= 0)
         *to = v;
+    else if (s && *s)
+        wrong(variable, s, "a time, as 20us or a number of ns");
+}
+
+static void size(const char *variable, int64_t *to)
+{
+    const char *s = getenv(variable);
+    if (s && *s && !opt_size(s, to))
+        wrong(variable, s, "a number of bytes, as 500M or 2G");
 }
 
 static bool is_set(const char *variable)
@@ -49,23 +76,16 @@ static const char *text(const char *variable)
     return s && *s ? strdup(s) : NULL; /* the program may change its environment */
 }
 
-/* "N" or "A:B". */
-static void steps(const char *s)
+static void span(const char *variable, int64_t *from, int64_t *to)
 {
-    char *end;
-    int64_t from = s ? strtoll(s, &end, 10) : -1, to = from;
-    if (from >= 0 && *end == ':')
-        to = strtoll(end + 1, &end, 10);
-    if (from >= 0 && to >= from && !*end) {
-        options.step_from = from;
-        options.step_to = to;
-    }
+    const char *s = getenv(variable);
+    if (s && *s && !opt_span(s, from, to))
+        wrong(variable, s, "a step number N nor a span A:B");
 }
 
 static void read_all(void)
 {
-    options = (struct record_options){.kinds = kinds_of(getenv(ENV_KINDS)),
-                                      .lite = is_set(ENV_LITE),
+    options = (struct record_options){.lite = is_set(ENV_LITE),
                                       .yield = is_set(ENV_YIELD),
                                       .python = !is_set(ENV_NO_PYTHON),
                                       .stack_threshold = DEFAULT_THRESHOLD,
@@ -77,11 +97,12 @@ static void read_all(void)
                                       .max_size = -1,
                                       .paused = is_set(ENV_PAUSED),
                                       .control = text(ENV_CONTROL)};
+    options.kinds = kinds_of(getenv(ENV_KINDS));
     number(ENV_STACK_THRESHOLD, &options.stack_threshold);
     number(ENV_DELAY, &options.delay);
     number(ENV_DURATION, &options.duration);
-    number(ENV_MAX_SIZE, &options.max_size);
-    steps(getenv(ENV_STEPS));
+    size(ENV_MAX_SIZE, &options.max_size);
+    span(ENV_STEPS, &options.step_from, &options.step_to);
 }
 
 const struct record_options *record_options(void)

@@ -14,6 +14,7 @@ struct record_options {
     int64_t step_from, step_to; /* only inside steps step_from .. step_to, both included; -1: not given */
     int64_t max_size;           /* bytes of the file at which recording stops; -1: not given */
     bool paused;                /* nothing is recorded until it is started at the socket */
+    char wrong[400];            /* variables that cannot be read, in words; empty: none */
     const char *control;        /* socket to start and stop at (path); NULL: none */
 };
 

@@ -47,6 +47,34 @@ static const char *decimal(const char *p, __int128 *whole, __int128 *part, __int
     return p == start ? NULL : p;
 }
 
+bool opt_size(const char *text, int64_t *bytes)
+{
+    static const char units[] = "kMG";
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    const char *unit = end > text && *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (end == text || errno || n < 0 || n > INT64_MAX >> shift || (unit ? end[1] : *end))
+        return false;
+    *bytes = n << shift;
+    return true;
+}
+
+bool opt_span(const char *text, int64_t *from, int64_t *to)
+{
+    const char *colon = strchr(text, ':');
+    char first[24];
+    if (colon && (size_t)snprintf(first, sizeof first, "%.*s", (int)(colon - text), text) >= sizeof first)
+        return false;
+    int64_t a, b;
+    if (!opt_int(colon ? first : text, &a) || a < 0 || !opt_int(colon ? colon + 1 : text, &b) || b < a)
+        return false;
+    *from = a;
+    *to = b;
+    return true;
+}
+
 bool opt_time(const char *text, int64_t *ns)
 {
     static const struct {

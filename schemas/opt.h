@@ -64,3 +64,7 @@ bool opt_set(const struct opt_group *groups, const char *name, const char *value
 bool opt_time(const char *text, int64_t *ns);
 /* A whole decimal int64, nothing behind it. */
 bool opt_int(const char *text, int64_t *value);
+/* "500", "64k", "2M", "1G" as bytes: k, M and G are times 1024; false: not one, or beyond int64. */
+bool opt_size(const char *text, int64_t *bytes);
+/* "N", or "A:B" with A <= B, of numbers from 0 on. */
+bool opt_span(const char *text, int64_t *from, int64_t *to);

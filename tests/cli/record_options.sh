@@ -107,3 +107,11 @@ wait $!
 printf 'range first\n' > in
 r --control 'no/folder/%p' --paused -- ./talk < in 2>&1 | sed "s,$PWD/,,; s,/[0-9]*:,/PID:,"; names
 CPSCOPE_DELAY=soon no
+echo "- variables by hand, without record"
+hand() { # VARIABLE=VALUE
+    rm -f h.sqlite*
+    env "$1" CPSCOPE_OUT="$PWD/h.sqlite" LD_PRELOAD="$BUILD/lib/libcpscope.so" ./emitter -n 600 2> err > out
+    grep '^cpscope: ' err
+    echo "$1: $(sqlite3 h.sqlite "SELECT count(*) FROM event") events, degraded: $(sqlite3 h.sqlite "SELECT value FROM meta WHERE key = 'degraded'")"
+}
+for v in DELAY=soon DELAY= STEPS= STEPS=:5 STEPS=3:2 MAX_SIZE=64k MAX_SIZE=3X KINDS=op,foo STACK_THRESHOLD=-1 'RANGE=('; do hand "CPSCOPE_$v"; done
