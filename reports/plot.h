@@ -112,7 +112,8 @@ struct plot_scale_point {
     int64_t x, median_ns, low_ns, high_ns, exposed_ns, sync_ns;
 };
 
-/* Points by x, ascending. Axes are logarithmic where the values spread far. */
+/* Points by x, ascending; those of one size stand beside each other and are not joined. Axes are logarithmic where the values
+ * spread far. */
 bool plot_scaling(const struct plot_scale_point *v, size_t n, const char *axis, const char *sample, enum plot_format f, struct arena *a,
                   struct plot *out, struct err *e);
 

@@ -3,6 +3,7 @@
 #include "reports/plot.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { SAMPLE = 110, SPREAD = 20 }; /* SPREAD: from that factor on, the axis of times is logarithmic */
@@ -14,9 +15,38 @@ static void known(int64_t ns, double unit, FILE *in)
     fprintf(in, " %.6f \"%s\"", ns < 0 ? -1 : (double)ns / unit, ns < 0 ? "" : human_brief(ns, text));
 }
 
-static void point(const struct plot_scale_point *p, double unit, FILE *in)
+struct axis {
+    double low, high, wide;
+    bool logarithmic;
+};
+
+/* The share of the axis between recordings of one size, which stand beside each other; 0: every size is there once. */
+static double apart(const struct plot_scale_point *v, size_t n)
 {
-    fprintf(in, "%" PRId64 " %.6f %.6f", p->x, (double)p->low_ns / unit, (double)p->high_ns / unit);
+    size_t sizes = 1, run = 1, most = 1;
+    for (size_t i = 1; i < n; i++) {
+        run = v[i].x == v[i - 1].x ? run + 1 : 1;
+        most = run > most ? run : most;
+        sizes += run == 1;
+    }
+    return most > 1 ? fmin(0.08, 0.8 / (double)(sizes * most)) : 0;
+}
+
+/* Where recording i stands on the axis: at its size, or around it. */
+static double place(const struct plot_scale_point *v, size_t n, size_t i, const struct axis *x)
+{
+    size_t first = i, last = i;
+    while (first > 0 && v[first - 1].x == v[i].x)
+        first--;
+    while (last + 1 < n && v[last + 1].x == v[i].x)
+        last++;
+    double off = apart(v, n) * ((double)(i - first) - (double)(last - first) / 2);
+    return x->logarithmic ? (double)v[i].x * pow(x->high / x->low, off) : (double)v[i].x + (x->high - x->low) * off;
+}
+
+static void point(const struct plot_scale_point *p, double x, double unit, FILE *in)
+{
+    fprintf(in, "%.9g %.6f %.6f", x, (double)p->low_ns / unit, (double)p->high_ns / unit);
     known(p->median_ns, unit, in);
     known(p->exposed_ns, unit, in);
     known(p->sync_ns, unit, in);
@@ -58,25 +88,35 @@ static void tics(const struct plot_scale_point *v, size_t n, FILE *in)
     fputs(")\n", in);
 }
 
+/* With room at both ends, more where recordings stand around their size. */
+static struct axis axis_of(const struct plot_scale_point *v, size_t n)
+{
+    double first = (double)v[0].x, last = (double)v[n - 1].x, wide = last > first ? (last - first) / 60 : 0.1, room = 2 * apart(v, n);
+    if (first > 0 && last >= 4 * first)
+        return (struct axis){first / 1.25 / pow(last / first, room), last * 1.25 * pow(last / first, room), 1.04, true};
+    double around = 6 * wide + room * (last - first);
+    return (struct axis){first - around, last + around, wide, false};
+}
+
 bool plot_scaling(const struct plot_scale_point *v, size_t n, const char *axis, const char *sample, enum plot_format f, struct arena *a,
                   struct plot *out, struct err *e)
 {
     if (!n)
         return fail(e, ERR_UNDECIDED, "scaling: no recording has steps");
-    double first = (double)v[0].x, last = (double)v[n - 1].x, wide = last > first ? (last - first) / 60 : 0.1;
-    bool logarithmic = first > 0 && last >= 4 * first;
+    struct axis x = axis_of(v, n);
     char *text = NULL;
     size_t size = 0;
     FILE *in = open_memstream(&text, &size);
     double unit = scale_times(v, n, in);
-    fprintf(in, "logx = %d\nlow = %.6f\nhigh = %.6f\nwide = %.6f\naxis = ", logarithmic, logarithmic ? first / 1.25 : first - 6 * wide,
-            logarithmic ? last * 1.25 : last + 6 * wide, logarithmic ? 1.04 : wide);
+    fprintf(in, "logx = %d\nlow = %.6f\nhigh = %.6f\nwide = %.6f\naxis = ", x.logarithmic, x.low, x.high, x.wide);
     plot_label(axis, SAMPLE, in);
     fputs("\nsample = ", in);
     plot_label(sample, SAMPLE, in);
     fputs("\n$points << EOD\n", in);
-    for (size_t i = 0; i < n; i++)
-        point(&v[i], unit, in);
+    for (size_t i = 0; i < n; i++) {
+        point(&v[i], place(v, n, i, &x), unit, in);
+        fputs(apart(v, n) > 0 ? "\n" : "", in); /* an empty line: not joined with the next */
+    }
     fputs("EOD\n", in);
     tics(v, n, in);
     fclose(in);

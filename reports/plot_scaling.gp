@@ -1,5 +1,5 @@
 # Scaling: step time, exposed communication and idle time after syncs of several recordings, against their ranks or tokens.
-# $points: x low high step "step" exposed "exposed" sync "sync" (-1: not known)     xtics: given, too
+# $points, parted by empty lines where they are not joined: x low high step "step" exposed "exposed" sync "sync" (-1: not known)     xtics: given, too
 # logx, low, high, wide, logy, least, most, unit, axis, sample: given
 set lmargin 10
 set rmargin 6

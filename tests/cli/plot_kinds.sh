@@ -45,6 +45,10 @@ cpscope plot scaling 4096.sqlite 1024.sqlite -o tokens.svg; echo "status $?"
 look tokens.svg | sed 's/[0-9.]* [mu]s/T/g' # times are the machine's
 cpscope plot scaling 4096.sqlite 1024.sqlite --against tokens -o again.svg && cmp tokens.svg again.svg
 cpscope plot scaling 4096.sqlite 1024.sqlite --against ranks -o ranks.svg && look ranks.svg | grep -o "ranks; n.*not measured)"
+echo "--- recordings of one size stand beside each other and are not joined"
+cpscope plot scaling 4096.sqlite 1024.sqlite 1024.sqlite --against tokens -o beside.svg
+joined() { grep -o "dasharray[^>]*" "$1" | grep -c L; }
+echo "joined: $(joined tokens.svg) lines, beside: $(joined beside.svg), at $(grep -o "dasharray[^>]*" beside.svg | grep -o 'M[0-9.]*' | sort -u | wc -l) places"
 rm -f ./*.svg ./*.png ./*.sqlite run.csv
 echo "--- on the page"
 cpscope report quick --baseline two -o page.html; echo "status $?"
