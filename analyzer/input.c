@@ -132,6 +132,13 @@ static bool unzstd(struct unpacker *u, void *buf, size_t n, size_t *got, struct 
     return true;
 }
 
+/* A frame, or one of those that are to be skipped: parallel packers write one in front. */
+static bool is_zstd(const struct unpacker *u)
+{
+    bool frame = u->end >= 4 && memcmp(u->raw, "\x28\xb5\x2f\xfd", 4) == 0;
+    return frame || (u->end >= 4 && u->raw[0] >> 4 == 5 && memcmp(u->raw + 1, "\x2a\x4d\x18", 3) == 0);
+}
+
 static bool choose(struct unpacker *u, struct err *e)
 {
     u->unpack = plain;
@@ -142,7 +149,7 @@ static bool choose(struct unpacker *u, struct err *e)
         u->z_ready = inflateInit2(&u->z, 15 + 16) == Z_OK;
         return u->z_ready || fail(e, ERR_FAIL, "%s: zlib cannot be set up", u->path);
     }
-    if (u->end >= 4 && memcmp(u->raw, "\x28\xb5\x2f\xfd", 4) == 0) {
+    if (is_zstd(u)) {
         u->unpack = unzstd;
         u->zstd = ZSTD_createDStream();
         return u->zstd || fail(e, ERR_FAIL, "%s: zstd cannot be set up", u->path);

@@ -15,6 +15,8 @@ const char *wait_api(const char *name, size_t *n)
         i--;
     if (*n - i >= 3 && i > 2 && name[i - 1] == 'v' && name[i - 2] == '_') /* _v3020; not cuMemcpyDtoH_v2 */
         *n = i - 2;
+    if (*n > 5 && (memcmp(name + *n - 5, "_ptsz", 5) == 0 || memcmp(name + *n - 5, "_ptds", 5) == 0))
+        *n -= 5;
     return name;
 }
 

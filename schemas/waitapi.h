@@ -12,5 +12,6 @@
  * copy it started touches pageable host memory. */
 enum sync_class wait_class(const char *api, bool pageable);
 
-/* The API's own name in a row's name, *n characters: without a "AscendCL@" before and a _vNNNN behind. */
+/* The API's own name in a row's name, *n characters: without a "AscendCL@" before and behind it a _vNNNN and the _ptsz or _ptds
+ * of programs with a default stream per thread. */
 const char *wait_api(const char *name, size_t *n);

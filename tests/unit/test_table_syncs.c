@@ -287,6 +287,9 @@ TEST(the_list_of_blocking_calls)
     } cases[] = {
         {"cudaStreamSynchronize_v3020", SYNC_STREAM, SYNC_STREAM},
         {"cudaStreamSynchronize_ptsz_v7000", SYNC_STREAM, SYNC_STREAM},
+        {"cudaMemcpy_ptds_v7000", SYNC_COPY, SYNC_COPY},
+        {"cudaMemcpyAsync_ptsz", SYNC_NONE, SYNC_COPY},
+        {"cuMemcpyDtoH_v2_ptds", SYNC_COPY, SYNC_COPY},
         {"cuCtxSynchronize", SYNC_DEVICE, SYNC_DEVICE},
         {"hipDeviceSynchronize", SYNC_DEVICE, SYNC_DEVICE},
         {"hipCtxSynchronize", SYNC_DEVICE, SYNC_DEVICE},
