@@ -45,6 +45,7 @@ void cupti_pair_clocks(struct recorder *r, const struct cupti *c, struct records
     recorder_clocks(reading);
     recorder_clock_pair(r, "realtime", reading);
     int rc = read_clock(c, best);
+    records->clock_known = own_clock || rc == CUPTI_OK;
     if (rc != CUPTI_OK) {
         say_once(r, c, &said, own_clock ? "no pairs of clocks with CUPTI's are recorded" : "times of the device are not on the host's clock",
                  "cuptiGetTimestamp", rc);

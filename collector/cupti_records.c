@@ -49,21 +49,9 @@ static struct activity event_at(const struct records *p, enum ev_kind kind, uint
     struct activity a = ACTIVITY_NONE;
     a.what = ACT_EVENT;
     a.kind = (uint8_t)kind;
-    a.start = (int64_t)start + p->shift;
-    a.end = (int64_t)end + p->shift;
+    a.start = records_time(p, start);
+    a.end = records_time(p, end);
     return a;
-}
-
-/* Rows without a time mean nothing and are left out; unfinished and reversed ones stay as they are, for the reader to see. */
-static bool timed(struct records *p, uint64_t start, uint64_t end)
-{
-    if (start == 0) {
-        p->flaws[FLAW_UNTIMED]++;
-        return false;
-    }
-    if (end < start)
-        p->flaws[end == 0 ? FLAW_UNFINISHED : FLAW_REVERSED]++;
-    return true;
 }
 
 static void learn_context(uint32_t context, uint32_t device)
@@ -92,7 +80,7 @@ static struct row place(struct activity *a, uint32_t device, uint32_t context, u
 /* false: it has no time, or is a piece of a collective of our own devices. */
 static bool is_row(struct records *p, const struct row *row, const struct activity *a, const struct nccl_work *w)
 {
-    bool has_time = timed(p, (uint64_t)(a->start - p->shift), (uint64_t)(a->end - p->shift));
+    bool has_time = records_timed(p, (uint64_t)(a->start - p->shift), (uint64_t)(a->end - p->shift));
     bool piece = row->state == ROW_COMM && rows_piece(p->r, row, has_time ? a : NULL, w);
     return has_time && !piece;
 }
@@ -268,7 +256,7 @@ static bool wait(struct records *p, union record *x, bool last)
     a.stream = s->stream != (uint32_t)CUPTI_NONE && type != CUPTI_SYNC_EVENT ? (int32_t)s->stream : -1;
     a.correlation = row.id;
     a.rank = row.rank;
-    if (timed(p, s->start, s->end))
+    if (records_timed(p, s->start, s->end))
         recorder_emit_as(p->r, &a, &(struct emit_as){.more = &more});
     return true;
 }
@@ -279,7 +267,7 @@ static bool overhead(struct records *p, union record *x, bool last)
     struct activity a = event_at(p, EV_OVERHEAD, o->start, o->end);
     (void)last;
     a.name = overhead_name(o->overhead);
-    if (timed(p, o->start, o->end))
+    if (records_timed(p, o->start, o->end))
         recorder_emit_as(p->r, &a, &(struct emit_as){.tid = o->object_kind == CUPTI_OBJECT_THREAD ? (int32_t)o->thread : 0});
     if (o->overhead == CUPTI_OVERHEAD_QUEUE_FULL)
         free(o->data);
@@ -295,7 +283,7 @@ static bool internal_launch(struct records *p, union record *x, bool last)
     (void)last;
     a.name = p->c->callback_name(CUPTI_DOMAIN_DRIVER, i->cbid, &name) == CUPTI_OK && name ? text_keep(name) : "Internal Launch";
     a.correlation = i->correlation;
-    if (timed(p, i->start, i->end))
+    if (records_timed(p, i->start, i->end))
         recorder_emit_as(p->r, &a, &(struct emit_as){.tid = (int32_t)i->thread});
     return true;
 }
@@ -348,7 +336,7 @@ static const struct reader {
 
 void records_init(struct records *p, struct recorder *r, const struct cupti *c)
 {
-    *p = (struct records){.r = r, .c = c, .since = clock_now()};
+    *p = (struct records){.r = r, .c = c, .began = recorder_epoch(r), .now = clock_now(), .since = clock_now()};
 }
 
 static void hold(struct records *p, union record *x)
@@ -389,6 +377,7 @@ static void read_record(struct records *p, const struct cupti_record *at, size_t
 void records_parse(struct records *p, const struct cupti_full *f)
 {
     struct cupti_record *at = NULL, *next = NULL;
+    p->now = clock_now();
     int rc = f->valid ? p->c->next_record(f->data, f->valid, &at) : CUPTI_MAX_LIMIT;
     while (rc == CUPTI_OK) {
         next = at;
@@ -401,27 +390,10 @@ void records_parse(struct records *p, const struct cupti_full *f)
         p->flaws[FLAW_UNREADABLE]++;
 }
 
-static void report(struct records *p)
-{
-    static const char *const reasons[NFLAWS] = {
-        [FLAW_UNTIMED] = "device records without a time: the device's buffers for tracing ran out",
-        [FLAW_UNFINISHED] = "device records without an end: still running when recording ended",
-        [FLAW_REVERSED] = "device records whose end is before their start",
-        [FLAW_SHORT] = "records of CUPTI shorter than their kind: another layout than this version of cpscope knows",
-        [FLAW_UNKNOWN] = "records of CUPTI of a kind that was not asked for",
-        [FLAW_UNREADABLE] = "buffers of CUPTI that could not be read to their end",
-    };
-    int64_t now = clock_now();
-    for (int i = 0; i < NFLAWS; i++)
-        if (p->flaws[i])
-            recorder_lost(p->r, reasons[i], p->flaws[i], p->since, now);
-    memset(p->flaws, 0, sizeof p->flaws);
-    p->since = now;
-}
-
 void records_round(struct records *p, bool last)
 {
     size_t kept = 0;
+    p->now = clock_now();
     for (size_t i = 0; i < p->nheld; i++) {
         struct held *h = &p->held[i];
         if (!readers[h->x.head.kind].read(p, &h->x, last || ++h->rounds >= HOLD))
@@ -429,7 +401,7 @@ void records_round(struct records *p, bool last)
     }
     p->nheld = kept;
     captured_end(p->r, &p->captured);
-    report(p);
+    records_report(p);
 }
 
 void records_free(struct records *p)

@@ -18,7 +18,7 @@
 enum { HOLD = 2, HELD_MAX = 1 << 16 };
 
 /* What may be wrong with records: counted, and told to the recorder with the next round. */
-enum record_flaw { FLAW_UNTIMED, FLAW_UNFINISHED, FLAW_REVERSED, FLAW_SHORT, FLAW_UNKNOWN, FLAW_UNREADABLE, NFLAWS };
+enum record_flaw { FLAW_UNTIMED, FLAW_UNFINISHED, FLAW_REVERSED, FLAW_OUTSIDE, FLAW_SHORT, FLAW_UNKNOWN, FLAW_UNREADABLE, NFLAWS };
 
 struct held;
 struct records {
@@ -29,6 +29,8 @@ struct records {
     size_t nheld, held_cap;
     struct captured captured; /* the range that the latest kernels of a graph were captured in */
     int64_t flaws[NFLAWS];
+    bool clock_known;      /* times are on our clock, so that what lies outside of the recording is wrong */
+    int64_t began, now;    /* the recording; this buffer's reading */
     int64_t parsed, since; /* records; the start of this round */
 };
 
@@ -40,3 +42,11 @@ void records_parse(struct records *p, const struct cupti_full *f);
 /* A round ended: tries what is held back once more; `last`: nothing more will come. */
 void records_round(struct records *p, bool last);
 void records_free(struct records *p);
+
+/* ---- cupti_flaws.c ---- */
+
+int64_t records_time(const struct records *p, uint64_t time); /* of CUPTI's, on our clock */
+/* Rows without a time mean nothing, and those outside of the recording would stretch it: false, they are left out. Unfinished and
+ * reversed ones stay as they are, for the reader to see. All are counted. */
+bool records_timed(struct records *p, uint64_t start, uint64_t end);
+void records_report(struct records *p); /* what was counted, to the recorder */

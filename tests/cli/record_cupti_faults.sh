@@ -39,7 +39,7 @@ FAKE_FAULT=no_driver cpscope record -o n.sqlite -- ./client end exit
 echo "status $?"
 
 echo "== wrong records"
-for what in zero_times reversed_times short_records unknown_kind bad_kind drops late_callback keeps_calling fatal hangs_at_the_end; do
+for what in zero_times reversed_times early_times late_times negative_times endless another_clock short_records unknown_kind bad_kind drops late_callback keeps_calling fatal hangs_at_the_end; do
     FAKE_FAULT=$what fault
     echo "$what: $(trace_rows t.sqlite | cut -d' ' -f1 | sort | uniq -c | awk '{printf "%s %s ", $2, $1}')"
     missing

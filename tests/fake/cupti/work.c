@@ -43,13 +43,18 @@ void fake_sleep_until(int64_t time)
 /* What the records of the device say by mistake, on demand. */
 void fake_spoil(uint64_t *from, uint64_t *to)
 {
-    uint64_t kept = *from;
+    const uint64_t kept = *from, hour = 3600000000000, year = 365 * 24 * hour;
     if (fake_fault("zero_times"))
         *from = *to = 0;
     if (fake_fault("reversed_times")) {
         *from = *to;
         *to = kept;
     }
+    uint64_t off = fake_fault("early_times") ? -hour : fake_fault("late_times") ? hour : fake_fault("another_clock") ? 50 * year : 0;
+    off = fake_fault("negative_times") ? UINT64_C(1) << 63 : off;
+    *from += off;
+    *to += off;
+    *to += fake_fault("endless") ? year : 0;
 }
 
 /* The id that a trace must show: that of the outermost call. */
