@@ -391,16 +391,28 @@ static bool start(struct recorder *r)
     return true;
 }
 
-/* A program that has CUDA's runtime in it and never reached the driver would have been expected to show something; one whose
- * devices report themselves may have used its processor instead. */
+static bool has_runtime(void)
+{
+    static const char *const names[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
+    bool has = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        has |= dlopen(names[i], RTLD_LAZY | RTLD_NOLOAD) != NULL;
+    return has;
+}
+
+/* A program that has CUDA's runtime in it and never came to us would have been expected to show something; one whose devices report
+ * themselves may have used its processor instead. */
 static void stop(struct recorder *r)
 {
+    char text[300];
+    const char *door = getenv("CUDA_INJECTION64_PATH");
     finish();
-    if (!attached && !rows_listening() &&
-        (dlopen("libcudart.so.13", RTLD_LAZY | RTLD_NOLOAD) || dlopen("libcudart.so.12", RTLD_LAZY | RTLD_NOLOAD) ||
-         dlopen("libcudart.so.11.0", RTLD_LAZY | RTLD_NOLOAD)))
-        recorder_degraded(r, "no kernels, copies or API calls are recorded: the CUDA driver was not initialised: is a driver installed, and new "
-                             "enough for the program?");
+    if (attached || rows_listening() || !has_runtime())
+        return;
+    snprintf(text, sizeof text, "%s: %s", no_gpu,
+             door && *door ? "the CUDA driver was not initialised: is a driver installed, and new enough for the program?"
+                           : "CUDA was not told of this library: CUDA_INJECTION64_PATH is to name it, as cpscope record does");
+    recorder_degraded(r, text);
 }
 
 static void forked(struct recorder *r)

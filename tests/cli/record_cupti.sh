@@ -8,7 +8,7 @@ compare() { # PROGRAM ARGS...; a line per program, and the rows that differ
     rm -f t.sqlite log
     FAKE_LOG=$PWD/log cpscope record -o t.sqlite -- "$@" > out 2> err
     status=$?
-    echo "$* $(env | grep -E '^FAKE_(FAULT|FAIL|RECORDS)' | sort | tr '\n' ' '): status $status, rows missing $(($(grep -cv '^task ' log) - $(trace_rows t.sqlite | wc -l)))"
+    echo "$* $(env | grep -E '^FAKE_(FAULT|FAIL|RECORDS|CUPTI)' | sort | tr '\n' ' '): status $status, rows missing $(($(grep -cv '^task ' log) - $(trace_rows t.sqlite | wc -l)))"
     rows_differ t.sqlite log
 }
 
@@ -23,6 +23,9 @@ FAKE_FAULT=reversed_order compare ./client all
 FAKE_FAULT=reversed_order FAKE_RECORDS_PER_BUFFER=2 compare ./client nccl
 FAKE_FAULT=inner_ids compare ./client all
 FAKE_FAULT=long_records compare ./client all
+echo "== a CUPTI older, and one newer, than any that is known"
+FAKE_CUPTI_VERSION=18 compare ./client all
+FAKE_CUPTI_VERSION=990000 FAKE_FAULT=long_records compare ./client all
 
 echo "== what each kernel of NCCL carries"
 for table in 1 2 3 4 5 6; do
@@ -59,6 +62,13 @@ echo "calls that wait, in every way to record:" $(for option in "--stack-thresho
     cpscope syncs --format csv --span all o.sqlite | cut -d, -f3-5 | sort | md5sum | cut -c1-8
 done | uniq -c)
 sqlite3 o.sqlite "SELECT 'stacks without frames:', count(*) FROM sync y WHERE y.stack IS NOT NULL AND NOT EXISTS (SELECT 1 FROM frame f WHERE f.stack = y.stack)"
+echo "by one door each, without record:"
+for doors in CUDA_INJECTION64_PATH NCCL_PROFILER_PLUGIN "CUDA_INJECTION64_PATH NCCL_PROFILER_PLUGIN" LD_PRELOAD; do
+    rm -f d.sqlite
+    (unset NCCL_PROFILER_PLUGIN; for d in $doors; do export $d="$BUILD/lib/libcpscope.so"; done; CPSCOPE_OUT=$PWD/d.sqlite ./client nccl > out 2> err)
+    echo "$doors: status $?, $([ -e d.sqlite ] && kinds d.sqlite || echo no file) $(grep '^cpscope: ' err)"
+done
+readelf -d "$BUILD/lib/libcpscope.so" | grep -o NODELETE
 echo "exported for Nsight:" $(cpscope record --force -o o.sqlite -- ./client all > out 2> err; cpscope export o.sqlite --to nsys -o n.nsys.sqlite > /dev/null
     for t in CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_MEMCPY CUPTI_ACTIVITY_KIND_MEMSET CUPTI_ACTIVITY_KIND_RUNTIME CUPTI_ACTIVITY_KIND_SYNCHRONIZATION; do
         [ "$(sqlite3 o.sqlite "SELECT count(*), sum(start), sum(end) FROM $t")" = "$(sqlite3 n.nsys.sqlite "SELECT count(*), sum(start), sum(end) FROM $t")" ] && echo $t $(sqlite3 n.nsys.sqlite "SELECT count(*) FROM $t")
