@@ -8,9 +8,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-enum { LEAST = 1 << 20, GROUP = 16, AHEAD = 128 };
+enum { LEAST = 1 << 20, GROUP = 16, AHEAD = 256 };
 
 static bool reserve(struct pool *p, size_t bytes)
 {
@@ -27,16 +28,21 @@ static bool reserve(struct pool *p, size_t bytes)
 }
 
 /* Zeros in bytes from .. to of the file. A signal would come of a limit of its size, and of a full disk at a later write into
- * the map. They are written, not only promised: to touch a page that is in memory costs a quarter of touching one that is not. */
+ * the map. They are written, not only promised: to touch a page that is in memory costs a small part of touching one that is not;
+ * and many at a time, so that the kernel takes large pages: from one page that stays in the cache. */
 static int allocate(int fd, off_t from, off_t to)
 {
-    static const char zeros[CHUNK_BYTES];
+    enum { ZEROS = 4096, PIECES = 64 };
+    static const char zeros[ZEROS];
+    struct iovec v[PIECES];
     struct rlimit l;
     if (getrlimit(RLIMIT_FSIZE, &l) == 0 && l.rlim_cur != RLIM_INFINITY && (rlim_t)to > l.rlim_cur)
         return EFBIG;
     while (from < to) {
-        size_t n = to - from < CHUNK_BYTES ? (size_t)(to - from) : CHUNK_BYTES;
-        ssize_t wrote = pwrite(fd, zeros, n, from);
+        int n = 0;
+        for (off_t left = to - from; n < PIECES && left > 0; n++, left -= ZEROS)
+            v[n] = (struct iovec){(void *)zeros, left < ZEROS ? (size_t)left : ZEROS};
+        ssize_t wrote = pwritev(fd, v, n, from);
         if (wrote < 0 && errno != EINTR)
             return errno;
         from += wrote > 0 ? wrote : 0;

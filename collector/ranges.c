@@ -27,7 +27,8 @@ struct stack {
     int32_t tid;
     atomic_flag busy;
     struct recorder *r;
-    struct stack *next; /* of all, newest first; stacks of ended threads are used again */
+    struct activity report; /* of a range that ends, with what is the same in all of them */
+    struct stack *next;     /* of all, newest first; stacks of ended threads are used again */
     bool free;
 };
 
@@ -40,15 +41,13 @@ static _Atomic int64_t unbalanced;
 
 static void emit(struct stack *s, const struct open_range *o, int64_t end, int32_t tid)
 {
-    struct activity a = ACTIVITY_NONE;
-    a.what = ACT_EVENT;
-    a.kind = EV_RANGE;
-    a.start = o->start;
-    a.end = end;
-    a.name = o->name;
-    a.group = o->domain;
-    a.bytes = o->bytes;
-    recorder_emit_as(s->r, &a, &(struct emit_as){.tid = tid, .flavour = RANGE_PUSH_POP});
+    struct activity *a = &s->report;
+    a->start = o->start;
+    a->end = end;
+    a->name = o->name;
+    a->group = o->domain;
+    a->bytes = o->bytes;
+    recorder_emit_as(s->r, a, &(struct emit_as){.tid = tid, .flavour = RANGE_PUSH_POP});
     recorder_closed(s->r, o->name, end);
 }
 
@@ -101,6 +100,9 @@ static struct stack *new_stack(struct recorder *r)
         s->free = false;
         s->r = r;
         s->tid = (int32_t)syscall(SYS_gettid);
+        s->report = ACTIVITY_NONE;
+        s->report.what = ACT_EVENT;
+        s->report.kind = EV_RANGE;
         pthread_setspecific(key, s);
         mine = s;
     }
@@ -119,10 +121,8 @@ static void leave(struct stack *s)
     atomic_flag_clear_explicit(&s->busy, memory_order_release);
 }
 
-static bool room(struct stack *s)
+__attribute__((noinline)) static bool grow(struct stack *s)
 {
-    if (s->n < s->cap)
-        return true;
     size_t cap = s->cap ? s->cap * 2 : FIRST_DEPTH;
     struct open_range *v = cap <= DEEPEST ? realloc(s->v, cap * sizeof *v) : NULL;
     if (v) {
@@ -148,7 +148,7 @@ int ranges_push(struct recorder *r, const void *owner, const char *domain, const
     if (!enter(s))
         return -1;
     int depth = -1;
-    if (room(s)) {
+    if (s->n < s->cap || grow(s)) {
         const struct open_range *outer = innermost(s, owner);
         depth = outer ? outer->depth + 1 : 0;
         s->v[s->n++] = (struct open_range){clock_now(), -1, owner, domain, name, depth};

@@ -155,7 +155,7 @@ static struct ring *ring_of_thread(struct recorder *r)
     return g;
 }
 
-struct ring *recorder_enter(struct recorder *r)
+static inline struct ring *enter(struct recorder *r)
 {
     uint64_t now = atomic_load_explicit(&r->generation, memory_order_relaxed);
     if (now == RINGS_CLOSED)
@@ -168,14 +168,24 @@ struct ring *recorder_enter(struct recorder *r)
     atomic_signal_fence(memory_order_seq_cst);
     struct ring *g = mine.generation == now ? mine.ring : ring_of_thread(r);
     if (!g)
-        recorder_leave();
+        mine.busy = false;
     return g;
+}
+
+static inline void leave(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    mine.busy = false;
+}
+
+struct ring *recorder_enter(struct recorder *r)
+{
+    return enter(r);
 }
 
 void recorder_leave(void)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    mine.busy = false;
+    leave();
 }
 
 void recorder_emit_as(struct recorder *r, const struct activity *a, const struct emit_as *as)
@@ -189,10 +199,10 @@ void recorder_emit_as(struct recorder *r, const struct activity *a, const struct
         return;
     if (r->control.active && !control_wants(&r->control, a, as->more))
         return;
-    struct ring *g = recorder_enter(r);
+    struct ring *g = enter(r);
     if (g) {
         ring_put(g, &r->pool, a, as);
-        recorder_leave();
+        leave();
     }
 }
 

@@ -12,7 +12,7 @@ static void count_lost(struct ring *r, struct pool *p)
     atomic_fetch_add_explicit(&p->base->lost, 1, memory_order_relaxed);
 }
 
-static bool new_chunk(struct ring *r, struct pool *p)
+__attribute__((noinline)) static bool new_chunk(struct ring *r, struct pool *p)
 {
     struct chunk *c = pool_take(p, r->number, r->total + r->at);
     if (!c)
@@ -39,8 +39,10 @@ static uint64_t addresses_of(const struct activity *a, const union emit_more *mo
     return h ^ h >> 29;
 }
 
-static void define_all(struct defs *d, const struct activity *a, const union emit_more *more)
+__attribute__((noinline)) static void define_all(struct defs *d, const struct activity *a, const union emit_more *more)
 {
+    if (!d)
+        return;
     if (!a->transient) {
         defs_text(d, a->name);
         defs_text(d, a->text);
@@ -57,8 +59,7 @@ static void define(struct ring *r, const struct activity *a, const union emit_mo
     uint64_t all = addresses_of(a, more), *known = &r->knows[all % RING_KNOWS];
     if (*known == all)
         return;
-    if (r->defs)
-        define_all(r->defs, a, more);
+    define_all(r->defs, a, more);
     *known = all;
 }
 
@@ -91,8 +92,8 @@ static char *copy_texts(const struct activity *a, size_t name, size_t text)
     return to;
 }
 
-/* An event with strings of its own: they stand behind it, or on the heap. */
-static bool put_transient(struct ring *r, struct pool *p, const struct activity *a, const struct emit_as *as)
+/* An event with strings of its own: they stand behind it, or on the heap. Out of line, as all that is rare is. */
+__attribute__((noinline)) static bool put_transient(struct ring *r, struct pool *p, const struct activity *a, const struct emit_as *as)
 {
     size_t name = length(a->name), text = length(a->text);
     bool large = name + text > STRINGS_IN_CHUNK;
@@ -123,23 +124,29 @@ bool ring_put(struct ring *r, struct pool *p, const struct activity *a, const st
     return ok;
 }
 
-const struct slot *ring_next(struct ring *r)
+/* A look at how far the emitting thread has come takes the line in its cache that it writes at every event: one look for all that
+ * is there. false: there is no more. */
+static bool look_ahead(struct ring *r)
 {
     if (!r->read)
         r->read = r->oldest = atomic_load_explicit(&r->first, memory_order_acquire);
     while (r->read) {
         struct chunk *next = atomic_load_explicit(&r->read->next, memory_order_acquire);
-        uint32_t used = atomic_load_explicit(&r->read->used, memory_order_acquire);
-        if (r->read_at < used) {
-            r->read_at += (uint32_t)packed_get(r->read->data + r->read_at, used - r->read_at, &r->slot);
-            return &r->slot;
-        }
-        if (!next)
-            return NULL;
+        r->read_to = atomic_load_explicit(&r->read->used, memory_order_acquire);
+        if (r->read_at < r->read_to || !next)
+            return r->read_at < r->read_to;
         r->read = next;
-        r->read_at = 0;
+        r->read_at = r->read_to = 0;
     }
-    return NULL;
+    return false;
+}
+
+const struct slot *ring_next(struct ring *r)
+{
+    if (r->read_at == r->read_to && !look_ahead(r))
+        return NULL;
+    r->read_at += (uint32_t)packed_get(r->read->data + r->read_at, r->read_to - r->read_at, &r->slot);
+    return &r->slot;
 }
 
 int64_t ring_position(const struct ring *r)
@@ -164,7 +171,7 @@ void ring_drop(struct ring *r, struct pool *p)
         pool_give(p, c);
     }
     r->read = r->oldest = r->write = NULL;
-    r->read_at = r->at = 0;
+    r->read_at = r->read_to = r->at = 0;
     r->total = 0;
     atomic_store(&r->first, NULL);
 }

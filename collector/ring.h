@@ -31,9 +31,9 @@ struct ring {
 
     /* of the writer */
     struct chunk *read, *oldest;
-    uint32_t read_at;
-    struct slot slot; /* the event that was read last */
-    uint32_t thread;  /* id of its thread in the trace; 0 not yet */
+    uint32_t read_at, read_to; /* read_to: what was whole of that chunk at the last look */
+    struct slot slot;          /* the event that was read last */
+    uint32_t thread;           /* id of its thread in the trace; 0 not yet */
     int64_t lost_seen;
     int64_t marked; /* ring_position() as the trace file knows it */
 };

@@ -79,19 +79,25 @@ static const char *message_of(const nvtxEventAttributes_t *a)
 static int push(const struct domain *d, const char *name)
 {
     struct recorder *r = recording();
-    if (r && d->skipped)
-        recorder_pushed(r, name, clock_now());
-    return r && !d->skipped ? ranges_push(r, d, d->name, name) : NVTX_NO_PUSH_POP_TRACKING;
+    if (!r)
+        return NVTX_NO_PUSH_POP_TRACKING;
+    if (!d->skipped)
+        return ranges_push(r, d, d->name, name);
+    recorder_pushed(r, name, clock_now());
+    return NVTX_NO_PUSH_POP_TRACKING;
 }
 
 static int pop(const struct domain *d)
 {
     struct recorder *r = recording();
-    if (r && d->skipped)
-        recorder_popped(r, clock_now());
-    if (r && d->nccl)
+    if (!r)
+        return NVTX_NO_PUSH_POP_TRACKING;
+    if (d->nccl)
         nccl_range_pop(r);
-    return r && !d->skipped ? ranges_pop(r, d) : NVTX_NO_PUSH_POP_TRACKING;
+    if (!d->skipped)
+        return ranges_pop(r, d);
+    recorder_popped(r, clock_now());
+    return NVTX_NO_PUSH_POP_TRACKING;
 }
 
 /* A range with payloads: what NCCL says of the operation that it calls. */

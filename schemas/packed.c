@@ -1,11 +1,12 @@
-/* packed.c - written without branches: each field is stored, and the next one goes over it when it was not there. */
+/* packed.c - written without branches: each field is stored, and the next one goes over it when it was not there. Only what most
+ * ranges are, a name and nothing more, goes a short way of its own. */
 #include "schemas/packed.h"
 
 #include <string.h>
 
 enum { WORDS = (1 << HAVE_RANK) - 1, ADDRESSES = 1 << HAVE_NAME | 1 << HAVE_TEXT };
 
-/* What of a union emit_more an event of its kind has-> */
+/* What of a union emit_more an event of its kind has. */
 static const uint8_t more_bytes[EV_NKINDS] = {
     [EV_KERNEL] = sizeof(struct ev_kernel), [EV_MEMCPY] = sizeof(struct ev_copy),  [EV_MEMSET] = sizeof(struct ev_copy),
     [EV_SYNC] = sizeof(struct ev_sync),     [EV_RUNTIME] = sizeof(struct ev_sync), [EV_COMM] = sizeof(((union emit_more *)0)->comm),
@@ -38,11 +39,8 @@ static inline void put_addresses(struct cursor *c, const struct activity *a)
     put(c, HAVE_SITE, &a->site, a->site != NULL);
 }
 
-/* Of what is -1 when it is absent, often nothing is there: of a range, say. */
 static inline void put_words(struct cursor *c, const struct activity *a)
 {
-    if ((a->correlation & a->bytes & a->sequence) == -1)
-        return;
     put(c, HAVE_CORRELATION, &a->correlation, a->correlation != -1);
     put(c, HAVE_BYTES, &a->bytes, a->bytes != -1);
     put(c, HAVE_SEQUENCE, &a->sequence, a->sequence != -1);
@@ -50,8 +48,6 @@ static inline void put_words(struct cursor *c, const struct activity *a)
 
 static inline void put_halves(struct cursor *c, const struct activity *a)
 {
-    if ((a->rank & a->device & a->stream & a->peer & a->group_size) == -1)
-        return;
     put(c, HAVE_RANK, &a->rank, a->rank != -1);
     put(c, HAVE_DEVICE, &a->device, a->device != -1);
     put(c, HAVE_STREAM, &a->stream, a->stream != -1);
@@ -74,11 +70,11 @@ static char *put_text(char *to, const char *s)
     return to + n;
 }
 
+/* Zeros up to the next multiple of 8; there is room for one more word. */
 static char *aligned(char *start, char *at)
 {
-    size_t n = (size_t)(at - start), pad = -n % 8;
-    memset(at, 0, pad);
-    return at + pad;
+    memset(at, 0, sizeof(int64_t));
+    return at + (-(size_t)(at - start) & 7);
 }
 
 /* The texts of a transient event where they were copied to. */
@@ -105,35 +101,76 @@ static char *put_more(char *to, const struct activity *a, const union emit_more 
     return to + n;
 }
 
-size_t packed_put(void *to, const struct activity *a, const struct emit_as *as, int32_t tid, const char *heap)
+/* Field by field: a whole struct would be put together on the stack, and reading it back there at once costs more than all else. */
+static inline size_t put_head(struct packed *h, const struct activity *a, const struct emit_as *as, int32_t tid, struct cursor c, unsigned flags)
 {
-    struct packed *h = to;
+    size_t n = (size_t)(c.at - (char *)h);
+    h->bytes = (uint16_t)n;
+    h->have = (uint16_t)c.have;
+    h->what = a->what;
+    h->kind = a->kind;
+    h->sync_class = a->sync_class;
+    h->copy_kind = a->copy_kind;
+    h->flavour = (uint8_t)as->flavour;
+    h->flags = (uint8_t)flags;
+    h->did_block = a->did_block;
+    h->pad = 0;
+    h->tid = tid;
+    h->start = a->start;
+    h->end = a->end;
+    return n;
+}
+
+/* Of what is -1 when it is absent, often nothing is there. */
+static inline bool has_words(const struct activity *a)
+{
+    return (a->correlation & a->bytes & a->sequence) != -1;
+}
+
+static inline bool has_halves(const struct activity *a)
+{
+    return (a->rank & a->device & a->stream & a->peer & a->group_size) != -1;
+}
+
+/* Is there no more of it than a name, and maybe a group? */
+static inline bool is_plain(const struct activity *a, const struct emit_as *as)
+{
+    uintptr_t addresses = (uintptr_t)a->text | (uintptr_t)a->function | (uintptr_t)a->site | (uintptr_t)as->more;
+    return !(addresses | as->stack | a->transient);
+}
+
+static size_t put_plain(struct packed *h, const struct activity *a, const struct emit_as *as, int32_t tid)
+{
+    struct cursor c = {(char *)(h + 1), 0};
+    put(&c, HAVE_NAME, &a->name, a->name != NULL);
+    put(&c, HAVE_GROUP, &a->group, a->group != NULL);
+    return put_head(h, a, as, tid, c, 0);
+}
+
+__attribute__((noinline)) static size_t put_all(struct packed *h, const struct activity *a, const struct emit_as *as, int32_t tid, const char *heap)
+{
     struct cursor c = {(char *)(h + 1), 0};
     bool behind = a->transient && !heap;
     const char *name, *text;
     names_of(a, heap, &name, &text);
     put_names(&c, name, text, behind);
     put_addresses(&c, a);
-    put_words(&c, a);
-    put_halves(&c, a);
+    if (has_words(a))
+        put_words(&c, a);
+    if (has_halves(a))
+        put_halves(&c, a);
     put(&c, HAVE_STACK, &as->stack, as->stack != 0);
-    c.at = put_more(aligned(to, c.at), a, as->more);
+    c.at = put_more(aligned((char *)h, c.at), a, as->more);
     if (behind)
         c.at = put_text(put_text(c.at, a->name), a->text);
-    c.at = aligned(to, c.at);
-    *h = (struct packed){.bytes = (uint16_t)(c.at - (char *)to),
-                         .have = (uint16_t)c.have,
-                         .what = a->what,
-                         .kind = a->kind,
-                         .sync_class = a->sync_class,
-                         .copy_kind = a->copy_kind,
-                         .flavour = (uint8_t)as->flavour,
-                         .flags = (uint8_t)flags_of(a, as, heap),
-                         .did_block = a->did_block,
-                         .tid = tid,
-                         .start = a->start,
-                         .end = a->end};
-    return h->bytes;
+    c.at = aligned((char *)h, c.at);
+    return put_head(h, a, as, tid, c, flags_of(a, as, heap));
+}
+
+size_t packed_put(void *to, const struct activity *a, const struct emit_as *as, int32_t tid, const char *heap)
+{
+    bool plain = !has_words(a) && !has_halves(a) && is_plain(a, as);
+    return plain ? put_plain(to, a, as, tid) : put_all(to, a, as, tid, heap);
 }
 
 /* ---- reading ---- */

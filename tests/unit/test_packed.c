@@ -19,6 +19,7 @@ static const char *some_text(void)
     return rnd(2) ? NULL : texts[rnd(3)];
 }
 
+/* Often one with no more than a name and a group. */
 static struct activity random_activity(void)
 {
     static const struct site site = {"function", "file.c", 7};
@@ -30,6 +31,10 @@ static struct activity random_activity(void)
     a.sync_class = (uint8_t)rnd(6);
     a.copy_kind = (uint8_t)rnd(6);
     a.did_block = (int8_t)((int)rnd(3) - 1);
+    a.name = some_text();
+    a.group = some_text();
+    if (!rnd(4))
+        return a;
     a.correlation = some(-1);
     a.bytes = some(-1);
     a.sequence = some(-1);
@@ -38,9 +43,7 @@ static struct activity random_activity(void)
     a.stream = (int32_t)some(-1);
     a.peer = (int32_t)some(-1);
     a.group_size = (int32_t)some(-1);
-    a.name = some_text();
     a.text = some_text();
-    a.group = some_text();
     a.function = some_text();
     a.site = rnd(2) ? &site : NULL;
     a.transient = rnd(2);
