@@ -87,6 +87,44 @@ TEST(names_are_expanded)
     assert_true(outname_varies("a%p") && outname_varies("%h%r") && !outname_varies("%h%%p") && !outname_varies("ab"));
 }
 
+/* Each launcher by its own variables; what stands in front counts, and what is no number does not. */
+TEST(launchers_are_known)
+{
+    static const struct {
+        const char *rank, *local_rank, *world;
+    } of[] = {{"RANK", "LOCAL_RANK", "WORLD_SIZE"},
+              {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"},
+              {"PMI_RANK", "MPI_LOCALRANKID", "PMI_SIZE"},
+              {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"}};
+    enum { N = sizeof of / sizeof *of };
+    char host[256] = "", want[300];
+    for (int i = N - 1; i >= 0; i--) { /* each is in front of those set before it */
+        char rank[8], local_rank[8], world[8];
+        snprintf(rank, sizeof rank, "%d", 10 * i + 7);
+        snprintf(local_rank, sizeof local_rank, "%d", i + 1);
+        snprintf(world, sizeof world, "%d", 64 + i);
+        setenv(of[i].rank, rank, 1);
+        setenv(of[i].local_rank, local_rank, 1);
+        setenv(of[i].world, world, 1);
+        struct launch l = launch_env();
+        assert_true(l.rank == 10 * i + 7 && l.local_rank == i + 1 && l.world == 64 + i);
+        expands_to("%r", rank);
+    }
+    setenv("RANK", "seven", 1);
+    assert_int_equal(launch_env().rank, 17); /* OMPI's */
+    unsetenv("OMPI_COMM_WORLD_SIZE");
+    assert_int_equal(launch_env().world, -1); /* not another launcher's */
+    for (int i = 0; i < N; i++) {
+        unsetenv(of[i].rank);
+        unsetenv(of[i].local_rank);
+        unsetenv(of[i].world);
+    }
+    assert_int_equal(launch_env().rank, -1);
+    gethostname(host, sizeof host - 1);
+    snprintf(want, sizeof want, "a.%s.b", host);
+    expands_to("a.%h.b", want);
+}
+
 TEST(later_processes_take_other_names)
 {
     char got[256], want[256];
@@ -115,5 +153,5 @@ TEST(glob_finds_what_was_taken)
     assert_string_equal(got, "run.*.sqlite");
 }
 
-UNIT_MAIN(UNIT(secrets_are_masked), UNIT(no_secret_gets_through), UNIT(names_are_expanded), UNIT(later_processes_take_other_names),
-          UNIT(glob_finds_what_was_taken))
+UNIT_MAIN(UNIT(secrets_are_masked), UNIT(no_secret_gets_through), UNIT(names_are_expanded), UNIT(launchers_are_known),
+          UNIT(later_processes_take_other_names), UNIT(glob_finds_what_was_taken))
