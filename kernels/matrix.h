@@ -112,6 +112,7 @@ struct matrix_measure {
     bool recorded;                     /* read off a recording */
     const char *extra;                 /* read off a table that is made for those alone who ask: ranks, waits */
     double slack;                      /* percent: what follows from a formula on both sides agrees within it; 0: equal, or a time */
+    bool distance;                     /* the seed's is a bound: ours is not wrong by being smaller */
     const char *follows;               /* the measure that it is only another form of; NULL: none */
 };
 /* NULL: there is none of that name. "sync:FUNCTION", "wait:FUNCTION" and "calls:CLASS" are families. */

@@ -13,6 +13,7 @@ struct operand { /* a number where `measure` is NULL, a run's figure, or the lar
     const struct matrix_run *run;
     const struct matrix_table *table;
     bool size; /* the largest in size */
+    bool seed; /* not the run's figure but the seed's */
 };
 
 static bool below(double x, double y)
@@ -73,7 +74,7 @@ static bool name_operand(const struct matrix *m, char *name, struct operand *o)
     o->measure = cut + 1;
     o->table = slash ? table_of(m, name) : NULL;
     o->run = slash ? NULL : matrix_find(m, name);
-    return o->table || o->run;
+    return o->table || (o->run && (!o->seed || !isnan(matrix_seed(o->run, o->measure))));
 }
 
 static bool read_operand(const struct matrix *m, const char *word, struct operand *o, struct arena *a)
@@ -88,7 +89,8 @@ static bool read_operand(const struct matrix *m, const char *word, struct operan
         name[n - 1] = '\0';
         name++;
     }
-    return name_operand(m, name, o);
+    o->seed = !strncmp(name, "seed:", 5);
+    return name_operand(m, name + (o->seed ? 5 : 0), o);
 }
 
 struct comparison {
@@ -115,7 +117,8 @@ static bool next(const struct matrix *m, const struct matrix_claim *c, char **re
         return fail(e, ERR_USAGE, "%s:%d: holds: %s: want one of < <= == >= >", m->from, c->line, words[1]);
     for (int i = 0; i < 3; i += 2)
         if (!read_operand(m, words[i], i ? &out->right : &out->left, a))
-            return fail(e, ERR_USAGE, "%s:%d: holds: %s: want a number, RUN.MEASURE or TABLE/MEASURE of this file", m->from, c->line, words[i]);
+            return fail(e, ERR_USAGE, "%s:%d: holds: %s: want a number, RUN.MEASURE, seed:RUN.MEASURE or TABLE/MEASURE of this file", m->from,
+                        c->line, words[i]);
     return true;
 }
 
@@ -161,7 +164,7 @@ static const struct matrix_run *evaluate(const struct matrix_result *r, struct o
 {
     if (!o->measure)
         return NULL;
-    o->value = o->run ? matrix_measure(r->m, o->run, o->measure, r->job, 0) : NAN;
+    o->value = o->seed ? matrix_seed(o->run, o->measure) : o->run ? matrix_measure(r->m, o->run, o->measure, r->job, 0) : NAN;
     return o->run ? o->run : largest(r, o);
 }
 
@@ -174,7 +177,8 @@ static char *operand_text(const struct operand *o, const struct matrix_run *run,
     if (!said || strcmp(said, o->measure) != 0)
         figure_label(o->measure, label, sizeof label);
     figure_number(matrix_measure_find(o->measure), o->value, text, sizeof text);
-    return run ? arena_printf(a, "%s%s%s (%s)", label, *label ? " " : "", text, run->name) : arena_printf(a, "%s not measured", label);
+    const char *whose = o->seed ? "the seed's" : run ? run->name : "no run has it";
+    return arena_printf(a, "%s%s%s (%s)", label, *label ? " " : "", text, whose);
 }
 
 struct verdict claim_judge(const struct matrix_result *r, const struct matrix_claim *c, struct arena *a)

@@ -22,7 +22,7 @@ static struct figure figure_of(const struct matrix_result *r, const struct matri
     }
     if (r->repeats > 1 && !isnan(low))
         f.spread = low == high ? 0 : 100 * (high - low) / fabs(low);
-    f.error = error_pct(f.ours, f.seed);
+    f.error = f.measure->distance ? NAN : error_pct(f.ours, f.seed);
     f.left_out = matrix_left_out(run, name);
     f.fitted = matrix_fitted(r->m, run, name);
     f.judged = r->m->limit > 0 && !f.fitted && !f.measure->exact && !isnan(f.error) && matrix_modelled(r->m, run);

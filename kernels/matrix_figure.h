@@ -9,7 +9,7 @@ struct figure {
     const struct matrix_measure *measure;
     const char *name;
     double ours, seed;
-    double error;                 /* (ours - seed) / seed, percent; 0 when both are 0, NAN when only the seed is */
+    double error;                 /* (ours - seed) / seed, percent; 0 when both are 0, NAN when only the seed is, and of distances */
     double left_out;              /* the same of a fit without it */
     double spread;                /* (largest - smallest) / smallest of the repeats, percent; NAN with one run */
     bool fitted, judged, outside; /* judged: predicted time with a seed where the experiment has a limit; outside: beyond it */

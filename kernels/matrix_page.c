@@ -76,7 +76,8 @@ static void page_figure(void *ctx, const struct figure *f)
         return;
     figure_number(f->measure, f->seed, text, sizeof text);
     fprintf(p->f, "<td class=\"seed\">%s</td>", text);
-    percent(p, f->error, f->outside ? "outside" : f->fitted ? "fitted" : "");
+    if (!f->measure->distance)
+        percent(p, f->error, f->outside ? "outside" : f->fitted ? "fitted" : "");
     if (any(p, f->name, matrix_left_out))
         percent(p, f->left_out, "seed");
 }
@@ -88,12 +89,13 @@ static void page_head(struct page *p)
     for (char *name; (name = strsep(&rest, " ")) != NULL;) {
         if (!*name)
             continue;
-        bool both = any(p, name, matrix_seed), left_out = both && any(p, name, matrix_left_out);
+        bool both = any(p, name, matrix_seed), left_out = both && any(p, name, matrix_left_out), error = !matrix_measure_find(name)->distance;
         figure_label(name, label, sizeof label);
-        fprintf(p->f, both ? "<th scope=\"colgroup\" colspan=\"%d\">" : "<th scope=\"col\" rowspan=\"2\">", left_out ? 4 : 3); // NOLINT
-        page_text(p->f, "", label, "</th>");
-        below = arena_printf(p->a, "%s%s%s", below, both ? "<th scope=\"col\">ours</th><th scope=\"col\">seed</th><th scope=\"col\">error</th>" : "",
-                             left_out ? "<th scope=\"col\">left out</th>" : "");
+        if (both)
+            fprintf(p->f, "<th scope=\"colgroup\" colspan=\"%d\">", 2 + error + left_out);
+        page_text(p->f, both ? "" : "<th scope=\"col\" rowspan=\"2\">", label, "</th>");
+        below = arena_printf(p->a, "%s%s%s%s", below, both ? "<th scope=\"col\">ours</th><th scope=\"col\">seed</th>" : "",
+                             both && error ? "<th scope=\"col\">error</th>" : "", left_out ? "<th scope=\"col\">left out</th>" : "");
     }
     fprintf(p->f, "</tr><tr>%s</tr></thead>", below);
 }

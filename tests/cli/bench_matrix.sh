@@ -6,7 +6,7 @@ machine = h200x8
 fit     = framework_op_ns
 [claim calls]
 title = the calls of the seed
-holds = four.comm_calls == 16 and |C/sync:resolve| <= 6
+holds = four.comm_calls == seed:four.comm_calls and |C/sync:resolve| <= 6
 [claim fewer]
 title = reads <once>
 holds = four.sync:resolve < four.comm_calls and C/sync:resolve < 6
@@ -136,6 +136,7 @@ wrong "$t${r}[claim c]\ntitle = c\nholds = r.step_s << 1\n"
 wrong "$t${r}[claim c]\ntitle = c\nholds = r.step_s < 1 and q.step_s < 1\n"
 wrong "$t${r}[claim c]\ntitle = c\nholds = |U/step_s| < 1\n"
 wrong "$t${r}[claim c]\ntitle = c\nholds = T/step_z < 1\n"
+wrong "$t${r}[claim c]\ntitle = c\nholds = r.step_s < seed:r.step_s\n"
 wrong "cells = step_z\n$t$r"
 wrong "limit = 0\n$t$r"
 wrong "machine = nosuch\n$t$r"
