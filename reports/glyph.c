@@ -104,3 +104,15 @@ int glyph_line(const char *s, int columns, char *buf, size_t size)
     buf[at] = 0;
     return used;
 }
+
+int glyph_middle(const char *s, int columns, char *buf, size_t size)
+{
+    int all = columns_of(s), tail = columns * 2 / 3;
+    if (all <= columns)
+        return glyph_line(s, columns, buf, size);
+    int used = glyph_line(s, columns - tail, buf, size);
+    size_t at = strlen(buf);
+    for (uint32_t cp; all > tail; all -= glyph_acts(cp) ? 1 : glyph_width(cp))
+        s += glyph_next(s, &cp);
+    return at + 8 > size ? used : used + glyph_line(s, tail, buf + at, size - at);
+}

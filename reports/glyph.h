@@ -23,3 +23,5 @@ bool glyph_acts(uint32_t cp);
 /* Fills buf (of `size` bytes, at least 8) with s as one harmless line of at most `columns` columns, the last one an
  * ellipsis when it was cut; what acts or is not UTF-8 becomes '?'. Returns the columns taken. */
 int glyph_line(const char *s, int columns, char *buf, size_t size);
+/* The same with the ellipsis a third of the way, so that the end stays: of FILE:FUNCTION the function. */
+int glyph_middle(const char *s, int columns, char *buf, size_t size);

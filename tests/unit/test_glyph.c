@@ -40,6 +40,12 @@ TEST(lines_are_cut_by_columns)
     assert_int_equal(glyph_line("a\u0301b", 2, buf, sizeof buf), 2); /* a combining mark takes no column */
     assert_int_equal(glyph_line("a\n\u202eb\xff", 9, buf, sizeof buf), 5);
     assert_string_equal(buf, "a??b?");
+    assert_int_equal(glyph_middle("dir/file.c:name", 9, buf, sizeof buf), 9);
+    assert_string_equal(buf, "di\u2026c:name");
+    assert_int_equal(glyph_middle("dir/file.c:name", 15, buf, sizeof buf), 15);
+    assert_string_equal(buf, "dir/file.c:name");
+    assert_int_equal(glyph_middle("a\u65e5\u672c\u8a9e\u65e5", 6, buf, sizeof buf), 6); /* a wide one that has no room leaves a column */
+    assert_string_equal(buf, "a\u2026\u8a9e\u65e5");
 }
 
 /* Never over its room, never over its columns, whatever comes in. */
@@ -54,7 +60,7 @@ TEST(lines_stay_in_their_room)
             in[i] = (char)(1 + rnd(255));
         in[n ? n - 1 : 0] = 0;
         memset(buf, 'x', sizeof buf);
-        int used = glyph_line(in, columns, buf, size);
+        int used = (rnd(2) ? glyph_line : glyph_middle)(in, columns, buf, size);
         assert_true(used <= columns);
         assert_true(strlen(buf) < size);
         for (size_t i = size; i < sizeof buf; i++)

@@ -78,8 +78,32 @@ TEST(text_fits_a_narrow_terminal)
            "Host-device syncs   (backend cpu)\n"
            "rank  site                 count  blocked (ms)  share (%)\n"
            "   0  thd_rank_indices    61,440     2,417.600       71.9\n"
-           "  10  resolve \"q|k\",?[3\xe2\x80\xa6   2,880       943.500       28.1\n"
+           "  10  resol\xe2\x80\xa6\"q|k\",?[31mv   2,880       943.500       28.1\n"
            "   0  \xe6\x97\xa5\xe6\x9c\xac                     1             -          -\n"
+           "  share is % of blocked\n"
+           "  \"-\" means: not in this trace\n"
+           "  window: 1 step\n");
+}
+
+/* What tells rows apart stands before every block; a line is never longer than the terminal. */
+TEST(text_goes_on_below_where_numbers_are_too_wide)
+{
+    expect("text", (struct render_opts){.width = 40},
+           "Host-device syncs   (backend cpu)\n"
+           "rank  site               count\n"
+           "   0  thd_rank_indices  61,440\n"
+           "  10  resol\xe2\x80\xa6|k\",?[31mv   2,880\n"
+           "   0  \xe6\x97\xa5\xe6\x9c\xac                   1\n"
+           "\n"
+           "rank  site              blocked (ms)\n"
+           "   0  thd_rank_indices     2,417.600\n"
+           "  10  resol\xe2\x80\xa6|k\",?[31mv       943.500\n"
+           "   0  \xe6\x97\xa5\xe6\x9c\xac                         -\n"
+           "\n"
+           "rank  site              share (%)\n"
+           "   0  thd_rank_indices       71.9\n"
+           "  10  resol\xe2\x80\xa6|k\",?[31mv       28.1\n"
+           "   0  \xe6\x97\xa5\xe6\x9c\xac                      -\n"
            "  share is % of blocked\n"
            "  \"-\" means: not in this trace\n"
            "  window: 1 step\n");
@@ -218,5 +242,6 @@ TEST(text_and_markdown_show_any_bytes_on_one_line)
     }
 }
 
-UNIT_MAIN(UNIT(text_is_aligned), UNIT(text_fits_a_narrow_terminal), UNIT(markdown_is_inert), UNIT(json_is_exact), UNIT(several_tables_are_an_array),
-          UNIT(unknown_format_lists_the_known), UNIT(json_is_valid_for_any_bytes), UNIT(text_and_markdown_show_any_bytes_on_one_line))
+UNIT_MAIN(UNIT(text_is_aligned), UNIT(text_fits_a_narrow_terminal), UNIT(text_goes_on_below_where_numbers_are_too_wide), UNIT(markdown_is_inert),
+          UNIT(json_is_exact), UNIT(several_tables_are_an_array), UNIT(unknown_format_lists_the_known), UNIT(json_is_valid_for_any_bytes),
+          UNIT(text_and_markdown_show_any_bytes_on_one_line))
