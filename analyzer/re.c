@@ -46,13 +46,16 @@ static long times(const char **p)
     if (*end == ',')
         n = strtol(end + 1, &end, 10);
     *p = *end == '}' ? end + 1 : *p + 1;
-    return (m > n ? m : n) + 1;
+    long most = m > n ? m : n;
+    return most < 0 ? 1 : most > MOST_ATOMS ? MOST_ATOMS + 1 : most + 1;
 }
 
 static void close_group(struct sizing *s)
 {
-    if (s->depth == 0)
-        return; /* a plain character */
+    if (s->depth == 0) { /* a plain character */
+        atom(&s->open[0], 1);
+        return;
+    }
     struct group inner = s->open[s->depth--];
     atom(&s->open[s->depth], inner.before + inner.last + 1);
 }
@@ -63,6 +66,12 @@ static bool open_group(struct sizing *s)
         return false;
     s->open[++s->depth] = (struct group){0};
     return true;
+}
+
+/* What a repetition repeats is written out `times`: also an anchor or an operator that stands where nothing can be repeated. */
+static void repeat(struct group *g, long times)
+{
+    g->last = (g->last > 0 ? g->last : 1) * times;
 }
 
 /* One element of the pattern; false: too deep. */
@@ -80,17 +89,17 @@ static bool element(struct sizing *s, const char **p)
         *p = behind_bracket(*p - 1);
         break;
     case '+':
-        g->last *= 2;
+        repeat(g, 2);
         return true;
     case '{':
         --*p;
-        g->last *= times(p);
+        repeat(g, times(p));
         return true;
     case '\\':
         *p += **p != '\0';
         break;
     default:
-        if (strchr("*?|^$", c))
+        if (strchr("*?", c))
             return true;
     }
     atom(g, 1);
