@@ -35,7 +35,8 @@ void launch_note(uint32_t id)
 {
     last.count++;
     last.id = id;
-    if (list && list->n++ < LAUNCHES_MOST)
+    bool again = list && list->n && list->n <= LAUNCHES_MOST && list->v[list->n - 1].id == id; /* a call within the call */
+    if (list && !again && list->n++ < LAUNCHES_MOST)
         list->v[list->n - 1] = (struct launch_item){.id = id};
 }
 

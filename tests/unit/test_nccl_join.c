@@ -198,8 +198,10 @@ static void add(struct nccl_group *g, const char *function, int64_t bytes)
 static void launch(struct nccl_group *g, uint32_t first, size_t n)
 {
     launch_listen(&g->launches);
-    for (uint32_t i = 0; i < n; i++)
-        launch_note(first + i);
+    for (uint32_t i = 0; i < n; i++) {
+        launch_note(first + i); /* of the runtime */
+        launch_note(first + i); /* of the driver inside it */
+    }
     launch_listen(NULL);
 }
 
