@@ -23,10 +23,8 @@ struct buckets {
     size_t n, cap, last;
 };
 
-static struct bucket *bucket(struct buckets *b, int64_t key)
+static struct bucket *find_bucket(struct buckets *b, int64_t key)
 {
-    if (b->last < b->n && b->v[b->last].key == key)
-        return &b->v[b->last];
     size_t lo = 0, hi = b->n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
@@ -44,6 +42,12 @@ static struct bucket *bucket(struct buckets *b, int64_t key)
     return &b->v[lo];
 }
 
+/* Rows of one key come in runs. */
+static inline struct bucket *bucket(struct buckets *b, int64_t key)
+{
+    return b->last < b->n && b->v[b->last].key == key ? &b->v[b->last] : find_bucket(b, key);
+}
+
 static int64_t lane_key(int32_t rank, int32_t device)
 {
     return (int64_t)((uint64_t)(uint32_t)rank << 32 | (uint32_t)device);
@@ -53,16 +57,18 @@ static int64_t lane_key(int32_t rank, int32_t device)
 static bool is_sane(const struct event *ev)
 {
     static const int64_t farthest = INT64_C(1) << 61;
-    return ev->start >= -farthest && ev->end <= farthest && ev->end >= ev->start && ev->end - ev->start <= longest;
+    return ev->start >= -farthest && ev->end <= farthest && (uint64_t)(ev->end - ev->start) <= (uint64_t)longest;
 }
 
 /* Time zero is impossible for work of a trace that lies more than the cap away from it. */
+static bool is_at_zero(const struct trace_file *f, const struct event *ev)
+{
+    return (uint64_t)ev->start + (uint64_t)f->d.t0 == 0 && ev_kind_class((enum ev_kind)ev->kind) == EV_WORK;
+}
+
 bool row_is_bad(const struct trace_file *f, const struct event *ev)
 {
-    if (!is_sane(ev))
-        return true;
-    bool at_zero = ev_kind_class((enum ev_kind)ev->kind) == EV_WORK && (uint64_t)ev->start + (uint64_t)f->d.t0 == 0;
-    return at_zero && f->end - ev->start > longest;
+    return !is_sane(ev) || (is_at_zero(f, ev) && f->end - ev->start > longest);
 }
 
 /* Once more, with the extent known: zero starts are judged by it. */
@@ -96,7 +102,7 @@ static void survey(struct build *b, struct trace_file *f, struct arena *a)
         }
         f->end = ev->end > f->end ? ev->end : f->end;
         f->start = ev->start < f->start ? ev->start : f->start;
-        at_zero |= (uint64_t)ev->start + (uint64_t)f->d.t0 == 0;
+        at_zero |= is_at_zero(f, ev);
     }
     if (at_zero)
         judge_zeros(f);
@@ -117,6 +123,7 @@ struct deal {
     struct buckets held;         /* ranks before selection, without rows */
     struct buckets ranks, lanes; /* host rows by rank; device rows by (rank, device) */
     int64_t from, to;            /* relative to t0 */
+    bool all;                    /* nothing is selected, and every row is good */
 };
 
 static bool outside(const struct deal *d, const struct event *ev)
@@ -124,30 +131,32 @@ static bool outside(const struct deal *d, const struct event *ev)
     return ev->start >= d->to || (ev->end <= d->from && ev->start < d->from);
 }
 
-/* Which bucket a row goes to; NULL: none. Only rows of class HOST and WORK are listed. */
-static struct bucket *choose(struct deal *d, const struct event *ev, bool *bad)
+/* Which bucket a row goes to; NULL: none. */
+static struct bucket *choose(struct deal *d, const struct event *ev, enum ev_class class, bool *bad)
 {
     const struct trace_opts *o = &d->b->t->opts;
-    int32_t rank = trace_event_rank(&d->f->d, ev);
-    enum ev_class class = ev_kind_class((enum ev_kind)ev->kind);
-    bool other_rank = o->rank >= 0 && rank != o->rank, other_device = class == EV_WORK && o->device >= 0 && ev->device != o->device;
-    if (class != EV_HOST && class != EV_WORK)
-        return NULL;
+    int32_t rank = ev->rank >= 0 ? ev->rank : trace_event_rank(&d->f->d, ev); /* it mostly has its own */
     bucket(&d->held, rank);
-    if (other_rank || other_device)
-        return NULL;
-    *bad = row_is_bad(d->f, ev);
-    if (!*bad && outside(d, ev))
-        return NULL;
+    if (!d->all) {
+        if ((o->rank >= 0 && rank != o->rank) || (class == EV_WORK && o->device >= 0 && ev->device != o->device))
+            return NULL;
+        *bad = row_is_bad(d->f, ev);
+        if (!*bad && outside(d, ev))
+            return NULL;
+    }
     return class == EV_WORK ? bucket(&d->lanes, lane_key(rank, ev->device)) : bucket(&d->ranks, rank);
 }
 
-/* Row numbers in order of the file. */
+/* Row numbers in order of the file, of classes HOST and WORK only. */
 static void deal_rows(struct deal *d)
 {
     for (size_t i = 0; i < d->f->d.n; i++) {
         bool bad = false;
-        struct bucket *k = choose(d, &d->f->d.ev[i], &bad);
+        const struct event *ev = &d->f->d.ev[i];
+        enum ev_class class = ev_kind_class((enum ev_kind)ev->kind);
+        if (class != EV_HOST && class != EV_WORK)
+            continue;
+        struct bucket *k = choose(d, ev, class, &bad);
         if (k && bad)
             k->bad++;
         else if (k)
@@ -252,6 +261,7 @@ static bool deal_file(struct build *b, uint32_t file)
     int64_t zero = d.f->start <= d.f->end ? d.f->start : 0;
     d.from = time_since(zero, t->opts.from);
     d.to = time_since(zero, t->opts.to);
+    d.all = !d.f->bad_rows && t->opts.rank < 0 && t->opts.device < 0 && d.from == INT64_MIN && d.to == INT64_MAX;
     deal_rows(&d);
     keep_held(&d);
     d.f->first_rank = (uint32_t)t->nranks;

@@ -69,10 +69,14 @@ static void host_thread(struct hosting *h, uint32_t rank, const struct thread_ev
 static uint8_t *launching_rows(const struct replay *r, uint32_t file, const uint32_t *launched, struct arena *a)
 {
     uint8_t *launches = arena_array(a, uint8_t, r->t->files[file].d.n + 1);
-    for (uint32_t l = 0; l < r->t->nlanes; l++)
-        for (size_t i = 0; r->t->lanes[l].file == file && i < r->t->lanes[l].n; i++)
-            if (launched[r->t->lanes[l].ev[i]])
-                launches[launched[r->t->lanes[l].ev[i]] - 1] = 1;
+    for (uint32_t l = 0; l < r->t->nlanes; l++) {
+        const struct lane *lane = &r->t->lanes[l];
+        for (size_t i = 0; lane->file == file && i < lane->n; i++) {
+            uint32_t host = launched[lane->ev[i]];
+            if (host)
+                launches[host - 1] = 1;
+        }
+    }
     return launches;
 }
 
@@ -135,11 +139,9 @@ static void borrow_clocks(struct replay *r, uint32_t file)
 static void file_tasks(struct replay_build *b, uint32_t file, struct hosting *h)
 {
     struct replay *r = b->r;
-    const struct trace_file *f = &r->t->files[file];
     struct arena a = {0};
-    uint32_t *launched = launches_find(f, &b->scratch); /* of device rows; each gives way to the row's task */
-    h->task_of = b->task_of[file] = launched;
-    h->launches = launching_rows(r, file, launched, &a);
+    h->task_of = b->task_of[file]; /* of device rows still what launched them; each gives way to the row's task */
+    h->launches = launching_rows(r, file, h->task_of, &a);
     for (uint32_t k = 0; k < r->t->nranks; k++) {
         uint32_t first = (uint32_t)r->nqueues;
         for (size_t i = 0; r->t->ranks[k].file == file && i < r->t->ranks[k].nthreads; i++)
@@ -158,7 +160,6 @@ void replay_tasks(struct replay_build *b)
 {
     struct replay *r = b->r;
     struct hosting h = {.r = r};
-    b->task_of = arena_array(&b->scratch, uint32_t *, r->t->nfiles);
     r->clock = arena_array(&r->arena, uint32_t, r->t->nranks);
     for (uint32_t file = 0; file < r->t->nfiles; file++)
         file_tasks(b, file, &h);
@@ -168,7 +169,8 @@ void replay_graph(const struct trace *t, enum site_by by, struct replay *r)
 {
     *r = (struct replay){.t = t};
     struct replay_build b = {.r = r};
-    waits_find_all(t, by, &r->waits);
+    b.task_of = arena_array(&b.scratch, uint32_t *, t->nfiles);
+    waits_find_all(t, by, &r->waits, b.task_of, &b.scratch);
     ARRAY_PUSH(r->dep, r->ndep, r->dep_cap, REPLAY_NONE); /* list 0: nothing */
     ARRAY_PUSH(r->ties, r->nties, r->ties_cap, ((struct replay_tie){0}));
     replay_tasks(&b);

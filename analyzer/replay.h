@@ -107,7 +107,29 @@ struct replay_edge {
 };
 /* The k-th instant that one follows from; false: no more. */
 bool replay_edge(const struct replay *r, uint32_t instant, size_t k, struct replay_edge *x);
-int64_t replay_measured(const struct replay *r, uint32_t instant);
+
+static inline int64_t replay_measured(const struct replay *r, uint32_t instant)
+{
+    if (instant >= 2 * r->n)
+        return r->groups[instant - 2 * r->n].join;
+    return instant & 1 ? replay_end(r, instant / 2) : replay_start(r, instant / 2);
+}
+
+/* The one instant that this follows from, when that can be told at a glance, as with most: the end of plain work or of a
+ * call that does not block, the start of a call behind another one. REPLAY_NONE: ask replay_edges(). */
+static inline uint32_t replay_sole(const struct replay *r, uint32_t instant)
+{
+    const struct replay_task *t = &r->tasks[instant / 2];
+    if (instant >= 2 * r->n || t->tie)
+        return REPLAY_NONE;
+    if (instant & 1)
+        return instant - 1;
+    const struct replay_queue *q = &r->queues[t->queue];
+    return t->cause == REPLAY_NONE && q->lane == REPLAY_NONE && instant / 2 > q->first ? instant - 1 : REPLAY_NONE;
+}
+
+/* All of them at once, when they are at most two, as with most: how many. -1: ask replay_edge(). */
+int replay_edges(const struct replay *r, uint32_t instant, struct replay_edge x[2]);
 
 void replay_build(const struct trace *t, enum site_by by, struct replay *r); /* by: how places that wait are told apart */
 void replay_graph(const struct trace *t, enum site_by by, struct replay *r); /* the same without `order`: for replay_net.h */

@@ -162,14 +162,14 @@ static uint8_t *copy_deps(struct replay_build *b, struct arena *a)
 {
     struct replay *r = b->r;
     uint8_t *copied = arena_array(a, uint8_t, r->n + 1);
-    for (uint32_t i = 0; i < r->n; i++) {
-        const struct replay_task *k = &r->tasks[i];
-        if (r->queues[k->queue].lane == REPLAY_NONE || k->cause == REPLAY_NONE)
-            continue;
-        uint32_t wait = replay_tie(r, k->cause)->wait;
-        if (wait && r->waits.v[wait - 1].class == SYNC_COPY) {
-            add_pair(b, k->cause, i);
-            copied[k->cause] = 1;
+    for (size_t n = 0; n < r->nqueues; n++) {
+        const struct replay_queue *q = &r->queues[n];
+        for (uint32_t i = q->first; q->lane != REPLAY_NONE && i < q->first + q->n; i++) {
+            uint32_t cause = r->tasks[i].cause, wait = cause != REPLAY_NONE ? replay_tie(r, cause)->wait : 0;
+            if (wait && r->waits.v[wait - 1].class == SYNC_COPY) {
+                add_pair(b, cause, i);
+                copied[cause] = 1;
+            }
         }
     }
     return copied;
@@ -177,21 +177,20 @@ static uint8_t *copy_deps(struct replay_build *b, struct arena *a)
 
 enum { LONG_LAUNCH = 100000, DEEP_QUEUE = 200 }; /* ns; launches ahead of it */
 
-/* Launches that found the queue full. */
-static void full_queue_deps(struct replay_build *b)
+/* Launches of stream q that found it full. */
+static void full_queue_deps(struct replay_build *b, const struct replay_queue *q)
 {
     struct replay *r = b->r;
-    for (uint32_t i = 0; i < r->n; i++) {
-        const struct replay_task *k = &r->tasks[i];
-        const struct replay_queue *q = &r->queues[k->queue];
-        if (q->lane == REPLAY_NONE || k->cause == REPLAY_NONE)
+    for (uint32_t i = q->first + DEEP_QUEUE; i < q->first + q->n; i++) {
+        uint32_t cause = r->tasks[i].cause;
+        if (cause == REPLAY_NONE || replay_tie(r, cause)->wait)
             continue;
-        int64_t start = replay_start(r, k->cause), end = replay_end(r, k->cause);
-        if (replay_tie(r, k->cause)->wait || end - start < LONG_LAUNCH || i - q->first < DEEP_QUEUE)
+        int64_t start = replay_start(r, cause), end = replay_end(r, cause);
+        if (end - start < LONG_LAUNCH)
             continue;
         uint32_t room = waited_for(r, q, start, end);
         if (room != REPLAY_NONE && replay_end(r, room) > start && i - room >= DEEP_QUEUE)
-            add_pair(b, k->cause, room);
+            add_pair(b, cause, room);
     }
 }
 
@@ -247,6 +246,14 @@ static void event_deps(struct replay_build *b)
 
 enum { TURNS_PER_CALL = 50 }; /* at most one turn in so many calls */
 
+static size_t threads_of_rank(const struct replay *r, uint32_t rank)
+{
+    size_t n = 0;
+    for (size_t q = 0; q < r->nqueues; q++)
+        n += r->queues[q].rank == rank && r->queues[q].lane == REPLAY_NONE && r->queues[q].n;
+    return n;
+}
+
 /* The calls of a rank's threads in order of time. */
 static size_t calls_of_rank(const struct replay *r, uint32_t rank, struct sortkey **v, struct arena *a)
 {
@@ -266,6 +273,8 @@ static void hand_over(struct replay *r, uint32_t rank)
 {
     struct arena a = {0};
     struct sortkey *v;
+    if (threads_of_rank(r, rank) < 2)
+        return;
     size_t n = calls_of_rank(r, rank, &v, &a), turns = 0;
     bool overlap = false;
     for (size_t i = 1; i < n; i++) {
@@ -309,7 +318,9 @@ void replay_deps(struct replay_build *b)
     for (uint32_t i = 0; i < r->n; i++)
         if (replay_tie(r, i)->wait)
             wait_deps(b, i, said, copied);
-    full_queue_deps(b);
+    for (size_t q = 0; q < r->nqueues; q++)
+        if (r->queues[q].lane != REPLAY_NONE)
+            full_queue_deps(b, &r->queues[q]);
     event_deps(b);
     for (uint32_t rank = 0; rank < r->t->nranks; rank++)
         hand_over(r, rank);

@@ -12,6 +12,13 @@ struct shrinking {
     size_t nplaces;
     struct replay_term *v; /* what the instant at hand follows from; each node once */
     size_t n, cap;
+    struct cause *causes; /* of the instant at hand, those that are known */
+    size_t ncauses, causes_cap;
+};
+
+struct cause {
+    uint32_t instant;
+    int64_t explained; /* when the instant would be at the usual distance from it */
 };
 
 static bool is_known(const struct shrinking *s, uint32_t instant)
@@ -37,40 +44,46 @@ static void add_cause(struct shrinking *s, uint32_t instant, int64_t slack)
         add_term(s, l->node[k], l->lag[k] + slack);
 }
 
+static void add_known(struct shrinking *s, const struct replay_edge *e)
+{
+    if (is_known(s, e->instant))
+        ARRAY_PUSH(s->causes, s->ncauses, s->causes_cap, ((struct cause){e->instant, replay_measured(s->r, e->instant) + e->usual}));
+}
+
+/* The one that explains the instant best is the first of the latest; NULL: none is known. */
+static const struct cause *find_causes(struct shrinking *s, uint32_t instant)
+{
+    struct replay_edge e[2];
+    int n = replay_edges(s->r, instant, e);
+    size_t best = 0;
+    s->ncauses = 0;
+    for (int i = 0; i < n; i++)
+        add_known(s, &e[i]);
+    for (size_t k = 0; n < 0 && replay_edge(s->r, instant, k, e); k++)
+        add_known(s, e);
+    for (size_t i = 1; i < s->ncauses; i++)
+        best = s->causes[i].explained > s->causes[best].explained ? i : best;
+    return s->ncauses ? &s->causes[best] : NULL;
+}
+
 /* How much earlier the latest member that is known came than the others: an arrival waits for each to the ns. */
 static void follow_members(struct shrinking *s, uint32_t instant)
 {
-    int64_t last = INT64_MIN;
-    struct replay_edge e;
-    for (size_t k = 0; replay_edge(s->r, instant, k, &e); k++)
-        if (is_known(s, e.instant) && replay_measured(s->r, e.instant) + e.usual > last)
-            last = replay_measured(s->r, e.instant) + e.usual;
-    for (size_t k = 0; replay_edge(s->r, instant, k, &e); k++)
-        if (is_known(s, e.instant))
-            add_cause(s, e.instant, last - replay_measured(s->r, e.instant) - e.usual);
+    const struct cause *last = find_causes(s, instant);
+    for (size_t k = 0; k < s->ncauses; k++)
+        add_cause(s, s->causes[k].instant, last->explained - s->causes[k].explained);
 }
 
 /* The causes with their slack, as replay_run() has them. 1 + the cause, when it is one only and without slack. */
 static uint32_t follow_causes(struct shrinking *s, uint32_t instant)
 {
-    int64_t measured = replay_measured(s->r, instant), best = INT64_MIN;
-    uint32_t binding = REPLAY_NONE;
-    size_t n = 0;
-    struct replay_edge e;
-    for (size_t k = 0; replay_edge(s->r, instant, k, &e); k++) {
-        if (!is_known(s, e.instant))
-            continue;
-        int64_t explained = replay_measured(s->r, e.instant) + e.usual;
-        binding = explained > best ? e.instant : binding;
-        best = explained > best ? explained : best;
-        n++;
-    }
-    if (n == 1)
-        return 1 + binding;
-    for (size_t k = 0; replay_edge(s->r, instant, k, &e); k++) {
-        int64_t slack = measured - replay_measured(s->r, e.instant) - e.usual;
-        if (is_known(s, e.instant))
-            add_cause(s, e.instant, e.instant == binding || slack < 0 ? 0 : slack);
+    const struct cause *binding = find_causes(s, instant);
+    if (s->ncauses == 1)
+        return 1 + binding->instant;
+    int64_t measured = replay_measured(s->r, instant);
+    for (size_t k = 0; k < s->ncauses; k++) {
+        int64_t slack = measured - s->causes[k].explained;
+        add_cause(s, s->causes[k].instant, &s->causes[k] == binding || slack < 0 ? 0 : slack);
     }
     return 0;
 }
@@ -132,6 +145,9 @@ static bool ends_early(const struct shrinking *s, uint32_t instant)
 static uint32_t shrink(void *ctx, uint32_t instant)
 {
     struct shrinking *s = ctx;
+    uint32_t sole = replay_sole(s->r, instant);
+    if (sole != REPLAY_NONE && is_known(s, sole))
+        return s->x->of[sole];
     s->n = 0;
     if (instant >= 2 * s->r->n) {
         follow_members(s, instant);
@@ -165,6 +181,7 @@ void replay_net_build(const struct replay *r, const uint32_t *place_of, size_t n
         new_late(&s, (struct replay_late){.node = {ON_TIME, REPLAY_NONE}});
     replay_visit(r, x->of, shrink, &s);
     free(s.v);
+    free(s.causes);
 }
 
 void replay_net_free(struct replay_net *x)

@@ -8,17 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t replay_measured(const struct replay *r, uint32_t instant)
-{
-    if (instant >= 2 * r->n)
-        return r->groups[instant - 2 * r->n].join;
-    return instant & 1 ? replay_end(r, instant / 2) : replay_start(r, instant / 2);
-}
-
 static bool edge(struct replay_edge *x, uint32_t instant, int64_t usual)
 {
     *x = (struct replay_edge){instant, usual};
     return true;
+}
+
+/* What the start of a task follows from but for its list: the task before it in its queue, its cause. How many. */
+static int start_edges(const struct replay *r, uint32_t task, struct replay_edge x[2])
+{
+    const struct replay_task *t = &r->tasks[task];
+    const struct replay_queue *q = &r->queues[t->queue];
+    bool host = q->lane == REPLAY_NONE;
+    int n = 0;
+    if (task > q->first) { /* work that overlaps the work before it in its stream follows its start */
+        bool over = !host && replay_end(r, task - 1) > replay_start(r, task);
+        edge(&x[n++], 2 * (task - 1) + !over, host ? 0 : q->usual[0]);
+    }
+    if (t->cause != REPLAY_NONE)
+        edge(&x[n++], 2 * t->cause + host, host ? 0 : q->latency[t->kind]);
+    return n;
+}
+
+int replay_edges(const struct replay *r, uint32_t instant, struct replay_edge x[2])
+{
+    if (instant >= 2 * r->n || r->tasks[instant / 2].tie)
+        return -1;
+    return instant & 1 ? edge(x, instant - 1, 0) : start_edges(r, instant / 2, x);
 }
 
 static bool listed(const struct replay *r, uint32_t task, size_t k, int64_t usual, struct replay_edge *x)
@@ -31,16 +47,13 @@ static bool listed(const struct replay *r, uint32_t task, size_t k, int64_t usua
 
 static bool start_edge(const struct replay *r, uint32_t task, size_t k, struct replay_edge *x)
 {
-    const struct replay_task *t = &r->tasks[task];
-    const struct replay_queue *q = &r->queues[t->queue];
-    bool host = q->lane == REPLAY_NONE;
-    if (task > q->first && k-- == 0) { /* work that overlaps the work before it in its stream follows its start */
-        bool over = !host && replay_end(r, task - 1) > replay_start(r, task);
-        return edge(x, 2 * (task - 1) + !over, host ? 0 : q->usual[0]);
-    }
-    if (t->cause != REPLAY_NONE && k-- == 0)
-        return edge(x, 2 * t->cause + host, host ? 0 : q->latency[t->kind]);
-    return !host && listed(r, task, k, q->usual[0], x);
+    const struct replay_queue *q = &r->queues[r->tasks[task].queue];
+    struct replay_edge plain[2];
+    size_t n = (size_t)start_edges(r, task, plain);
+    if (k >= n)
+        return q->lane != REPLAY_NONE && listed(r, task, k - n, q->usual[0], x);
+    *x = plain[k];
+    return true;
 }
 
 static bool end_edge(const struct replay *r, uint32_t task, size_t k, struct replay_edge *x)
@@ -77,22 +90,46 @@ static void enter(struct visiting *o, uint32_t instant)
     ARRAY_PUSH(o->stack, o->n, o->cap, ((struct visit){instant, 0}));
 }
 
+/* The next cause of the instant that has not been seen; REPLAY_NONE: none. */
+static uint32_t unseen_cause(const struct replay *r, const uint32_t *mark, struct visit *v)
+{
+    struct replay_edge x[2];
+    uint32_t sole = replay_sole(r, v->instant);
+    if (sole != REPLAY_NONE)
+        return mark[sole] ? REPLAY_NONE : sole;
+    int n = replay_edges(r, v->instant, x);
+    for (int i = 0; i < n; i++)
+        if (!mark[x[i].instant])
+            return x[i].instant;
+    while (n < 0 && replay_edge(r, v->instant, v->k, x)) {
+        v->k++;
+        if (!mark[x[0].instant])
+            return x[0].instant;
+    }
+    return REPLAY_NONE;
+}
+
 void replay_visit(const struct replay *r, uint32_t *mark, uint32_t (*done)(void *ctx, uint32_t instant), void *ctx)
 {
     size_t all = 2 * r->n + r->ngroups;
     struct visiting o = {.mark = mark};
-    struct replay_edge x;
     memset(mark, 0, all * sizeof *mark);
     for (uint32_t i = 0; i < all; i++) {
-        if (!mark[i])
+        if (mark[i])
+            continue;
+        uint32_t sole = replay_sole(r, i);
+        if (sole != REPLAY_NONE && mark[sole])
+            mark[i] = done(ctx, i);
+        else
             enter(&o, i);
         while (o.n) {
             struct visit *v = &o.stack[o.n - 1];
-            if (!replay_edge(r, v->instant, v->k++, &x)) {
+            uint32_t cause = unseen_cause(r, mark, v);
+            if (cause == REPLAY_NONE) {
                 mark[v->instant] = done(ctx, v->instant);
                 o.n--;
-            } else if (!mark[x.instant]) {
-                enter(&o, x.instant);
+            } else {
+                enter(&o, cause);
             }
         }
     }

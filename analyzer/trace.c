@@ -229,12 +229,15 @@ bool trace_has(const struct trace *t, enum ev_kind k)
     return false;
 }
 
+uint32_t trace_event_process(const struct tracedata *d, const struct event *ev)
+{
+    bool by_stream = !ev->thread || (ev->stream && ev_kind_class((enum ev_kind)ev->kind) == EV_WORK);
+    return by_stream ? d->streams[ev->stream].process : d->threads[ev->thread].process;
+}
+
 int32_t trace_event_rank(const struct tracedata *d, const struct event *ev)
 {
-    if (ev->rank >= 0)
-        return ev->rank;
-    uint32_t process = ev->thread ? d->threads[ev->thread].process : d->streams[ev->stream].process;
-    return d->processes[process].rank;
+    return ev->rank >= 0 ? ev->rank : d->processes[trace_event_process(d, ev)].rank;
 }
 
 struct ivlset trace_union(const struct trace *t, struct arena *a, const struct lane *l, unsigned work)

@@ -115,8 +115,9 @@ bool trace_spares(const struct trace *t, const char *path, struct err *e);
 const char *trace_string(const struct trace_file *f, uint32_t id);
 enum work trace_work(const struct trace_file *f, const struct event *ev); /* of a row of class WORK */
 bool trace_is_comm(const struct trace_file *f, const struct event *ev);
-bool trace_has(const struct trace *t, enum ev_kind k);                       /* any file has rows of it, before selection */
-int32_t trace_event_rank(const struct tracedata *d, const struct event *ev); /* its own, else its process's, else -1 */
+bool trace_has(const struct trace *t, enum ev_kind k);                           /* any file has rows of it, before selection */
+uint32_t trace_event_process(const struct tracedata *d, const struct event *ev); /* of work its stream's, of other rows their thread's, where told */
+int32_t trace_event_rank(const struct tracedata *d, const struct event *ev);     /* its own, else its process's, else -1 */
 
 /* Union of a lane's rows of the given kinds of work, clipped to its window. */
 struct ivlset trace_union(const struct trace *t, struct arena *a, const struct lane *l, unsigned work);

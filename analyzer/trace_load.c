@@ -11,10 +11,15 @@
 static void spread_ranks(struct tracedata *d)
 {
     struct arena a = {0};
+    size_t known = 1;
+    while (known < d->nprocesses && d->processes[known].rank >= 0)
+        known++;
+    if (known == d->nprocesses)
+        return;
     int32_t *seen = arena_array(&a, int32_t, d->nprocesses); /* 0 none, -1 several, else 1 + rank */
     for (size_t i = 0; i < d->n; i++) {
         const struct event *ev = &d->ev[i];
-        uint32_t p = ev->thread ? d->threads[ev->thread].process : d->streams[ev->stream].process;
+        uint32_t p = ev->rank >= 0 ? trace_event_process(d, ev) : 0;
         if (ev->rank >= 0 && seen[p] != 1 + ev->rank)
             seen[p] = seen[p] ? -1 : 1 + ev->rank;
     }

@@ -42,14 +42,15 @@ static void find_pageable(struct finder *x)
     }
 }
 
-static void finder_open(struct finder *x, const struct trace *t, uint32_t file, enum site_by by, struct waits *w)
+/* launches: where x->launched is to live; NULL: with the rest. */
+static void finder_open(struct finder *x, const struct trace *t, uint32_t file, enum site_by by, struct waits *w, struct arena *launches)
 {
     const struct trace_file *f = &t->files[file];
     *x = (struct finder){.t = t, .f = f, .w = w};
     sites_init(&x->sites, f, by, &w->names);
     x->class = arena_array(&x->arena, uint8_t, f->d.strings.n + 1);
     x->api = arena_array(&x->arena, uint32_t, f->d.strings.n + 1);
-    x->launched = launches_find(f, &x->arena);
+    x->launched = launches_find(f, launches ? launches : &x->arena);
     if (f->d.ncopies) {
         x->pageable = arena_array(&x->arena, uint8_t, f->d.n + 1);
         find_pageable(x);
@@ -161,16 +162,19 @@ static void cost_rank(const struct finder *x, uint32_t rank, struct wait *v, siz
     arena_free(&a);
 }
 
-static void find_waits(const struct trace *t, enum site_by by, bool all, struct waits *w)
+/* launched: NULL but when all calls are wanted. */
+static void find_waits(const struct trace *t, enum site_by by, struct waits *w, uint32_t **launched, struct arena *a)
 {
     *w = (struct waits){.recorded = trace_has(t, EV_RUNTIME)};
     intern_init(&w->names);
     size_t cap = 0;
     for (uint32_t file = 0; file < t->nfiles; file++) {
         struct finder x;
-        finder_open(&x, t, file, by, w);
+        finder_open(&x, t, file, by, w, a);
         x.cap = cap;
-        x.all = all;
+        x.all = launched != NULL;
+        if (launched)
+            launched[file] = x.launched;
         for (uint32_t r = 0; r < t->nranks; r++) {
             if (t->ranks[r].file != file)
                 continue;
@@ -186,12 +190,12 @@ static void find_waits(const struct trace *t, enum site_by by, bool all, struct 
 
 void waits_find(const struct trace *t, enum site_by by, struct waits *w)
 {
-    find_waits(t, by, false, w);
+    find_waits(t, by, w, NULL, NULL);
 }
 
-void waits_find_all(const struct trace *t, enum site_by by, struct waits *w)
+void waits_find_all(const struct trace *t, enum site_by by, struct waits *w, uint32_t **launched, struct arena *a)
 {
-    find_waits(t, by, true, w);
+    find_waits(t, by, w, launched, a);
 }
 
 void waits_free(struct waits *w)

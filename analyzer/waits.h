@@ -37,8 +37,9 @@ struct waits {
     bool recorded; /* some file records such calls: none found means none there */
 };
 
-void waits_find(const struct trace *t, enum site_by by, struct waits *w);     /* wait ledger */
-void waits_find_all(const struct trace *t, enum site_by by, struct waits *w); /* with the calls outside the window, which cost nothing */
+void waits_find(const struct trace *t, enum site_by by, struct waits *w); /* wait ledger */
+/* With the calls outside the window, which cost nothing. launched: by file, what launches_find() says of it, in `a`. */
+void waits_find_all(const struct trace *t, enum site_by by, struct waits *w, uint32_t **launched, struct arena *a);
 void waits_find_ops(const struct trace *t, enum site_by by, struct waits *w); /* op ledger */
 void waits_free(struct waits *w);
 

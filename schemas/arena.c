@@ -2,12 +2,13 @@
 #include "schemas/arena.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 16, FIRST = 4096, LARGEST = 1 << 22 };
+enum { ALIGN = 16, FIRST = 4096, LARGEST = 1 << 22, BIG = 1 << 18 };
 
 struct arena_block {
     struct arena_block *next;
@@ -25,12 +26,14 @@ static void out_of_memory(size_t size)
     exit(3);
 }
 
-static void add_block(struct arena *a, size_t need)
+/* What is big has a block of its own, which the system hands out zeroed already: true. */
+static bool add_block(struct arena *a, size_t need)
 {
+    bool big = need >= BIG;
     size_t size = a->size ? a->size * 2 : FIRST;
     size = size > LARGEST ? LARGEST : size;
-    size = size < need ? need : size;
-    struct arena_block *b = malloc(sizeof *b + size);
+    size = size < need || big ? need : size;
+    struct arena_block *b = big ? calloc(1, sizeof *b + size) : malloc(sizeof *b + size);
     if (!b)
         out_of_memory(size);
     b->next = a->head;
@@ -38,6 +41,7 @@ static void add_block(struct arena *a, size_t need)
     a->used = 0;
     a->size = size;
     a->total += sizeof *b + size;
+    return big;
 }
 
 void *arena_alloc(struct arena *a, size_t size)
@@ -45,11 +49,10 @@ void *arena_alloc(struct arena *a, size_t size)
     if (size > SIZE_MAX / 2)
         out_of_memory(size);
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
-    if (!a->head || a->size - a->used < size)
-        add_block(a, size);
+    bool zeroed = (!a->head || a->size - a->used < size) && add_block(a, size);
     void *p = a->head->data + a->used;
     a->used += size;
-    return memset(p, 0, size);
+    return zeroed ? p : memset(p, 0, size);
 }
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)

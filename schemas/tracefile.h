@@ -59,9 +59,9 @@ bool tracefile_is(const char *path);
 /* Of an SQLite database, from its header; -1: an empty file, 0: anything else. */
 int64_t tracefile_application_id(const char *path);
 
-/* What can be left out, as bits: side tables; rows of a kind; columns of events that no analysis looks at (of work the site, of
- * host rows the bytes, of those that are neither calls nor operators the site, of those that are no calls device and
- * correlation), which is for exports and for what is packed. */
+/* What can be left out, as bits: side tables; rows of a kind; columns of events that no analysis looks at, which are for
+ * exports and packing: of work the site, of host rows the bytes, of those that are no calls device, stream and correlation,
+ * too, and of those that are neither calls nor operators the site; of calls that do not block device and stream. */
 enum tracefile_side {
     SIDE_SYNC = 1,
     SIDE_KERNEL = 2,

@@ -12,14 +12,17 @@
  */
 #include "schemas/tracefile_job.h"
 #include "schemas/tracefile_spare.h"
+#include "schemas/waitapi.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct event_part {
     struct event_rows *out;
-    size_t at, kept; /* its rows: out->ev[at .. at + kept) */
-    bool ended;      /* the row was the last one */
+    atomic_uchar *blocking; /* by string id; of all parts */
+    size_t at, kept;        /* its rows: out->ev[at .. at + kept) */
+    bool ended;             /* the row was the last one */
     struct spare spare;
 };
 
@@ -39,8 +42,8 @@ static bool is_valid(const struct tracedata *d, const struct event *ev)
 /* ---- the columns of a row, by its kind ---- */
 
 /* Columns that every row is asked for. */
-#define PLACE "start, \"end\", rank, stream, thread"
-enum { KIND, START, END, RANK, STREAM, THREAD, NAME, MORE };
+#define ALWAYS "start, \"end\", rank"
+enum { KIND, START, END, RANK, MORE };
 
 static struct event event_at(sqlite3_value **v)
 {
@@ -48,8 +51,6 @@ static struct event event_at(sqlite3_value **v)
                           .start = sqlite3_value_int64(v[START]),
                           .end = sqlite3_value_int64(v[END]),
                           .rank = (int32_t)sql_int(v[RANK], -1),
-                          .stream = (uint32_t)sqlite3_value_int64(v[STREAM]),
-                          .thread = (uint32_t)sqlite3_value_int64(v[THREAD]),
                           .device = -1,
                           .correlation = -1,
                           .bytes = -1};
@@ -83,62 +84,79 @@ static void keep_row(sqlite3_context *c, const struct event *ev)
     count_row(c, j);
 }
 
-#define HOST "name"
+static uint32_t key(sqlite3_value *v)
+{
+    return (uint32_t)sqlite3_value_int64(v); /* of NULL: 0, none */
+}
+
+/* The row is not what its kind makes expect: see_all() is to have it. */
+static void pass_on(sqlite3_context *c)
+{
+    sqlite3_result_int(c, 1);
+}
+
+#define HOST "thread, name"
 static void see_host(sqlite3_context *c, int n, sqlite3_value **v)
 {
     struct event ev = event_at(v);
     (void)n;
-    ev.name = (uint32_t)sqlite3_value_int64(v[NAME]);
-    keep_row(c, &ev);
+    ev.thread = key(v[MORE]);
+    ev.name = key(v[MORE + 1]);
+    ev.thread ? keep_row(c, &ev) : pass_on(c);
 }
 
-#define OP "name, site"
+#define OP HOST ", site"
 static void see_op(sqlite3_context *c, int n, sqlite3_value **v)
 {
     struct event ev = event_at(v);
     (void)n;
-    ev.name = (uint32_t)sqlite3_value_int64(v[NAME]);
-    ev.site = (uint32_t)sqlite3_value_int64(v[MORE]);
-    keep_row(c, &ev);
+    ev.thread = key(v[MORE]);
+    ev.name = key(v[MORE + 1]);
+    ev.site = key(v[MORE + 2]);
+    ev.thread ? keep_row(c, &ev) : pass_on(c);
 }
 
-#define CALL "name, device, correlation, site"
-static void see_call(sqlite3_context *c, int n, sqlite3_value **v)
-{
-    struct event ev = event_at(v);
-    (void)n;
-    ev.name = (uint32_t)sqlite3_value_int64(v[NAME]);
-    ev.device = (int32_t)sql_int(v[MORE], -1);
-    ev.correlation = sql_int(v[MORE + 1], -1);
-    ev.site = (uint32_t)sqlite3_value_int64(v[MORE + 2]);
-    keep_row(c, &ev);
-}
-
-#define WORK "name, device, correlation, bytes"
+#define WORK "stream, name, device, correlation, bytes"
 static void see_work(sqlite3_context *c, int n, sqlite3_value **v)
 {
     struct event ev = event_at(v);
     (void)n;
-    ev.name = (uint32_t)sqlite3_value_int64(v[NAME]);
-    ev.device = (int32_t)sql_int(v[MORE], -1);
-    ev.correlation = sql_int(v[MORE + 1], -1);
-    ev.bytes = sql_int(v[MORE + 2], -1);
-    keep_row(c, &ev);
+    ev.stream = key(v[MORE]);
+    ev.name = key(v[MORE + 1]);
+    ev.device = (int32_t)sql_int(v[MORE + 2], -1);
+    ev.correlation = sql_int(v[MORE + 3], -1);
+    ev.bytes = sql_int(v[MORE + 4], -1);
+    ev.stream ? keep_row(c, &ev) : pass_on(c);
 }
 
-/* Of a kind that nobody looks at; true, when it is to be kept all the same. */
-static void see_spare(sqlite3_context *c, int n, sqlite3_value **v)
+/* Does a call of that name block, by its name alone? Asked once per name or so, by whichever part meets it. */
+static bool blocks(const struct job *j, uint32_t name)
 {
-    struct job *j = job_of(c);
+    enum { UNKNOWN, NO, YES };
+    atomic_uchar *known = j->part->blocking;
+    if (name >= j->d->strings.n) /* is found out later */
+        return true;
+    unsigned char is = atomic_load_explicit(&known[name], memory_order_relaxed);
+    if (is == UNKNOWN) {
+        is = wait_class(intern_str(&j->d->strings, name), true) ? YES : NO;
+        atomic_store_explicit(&known[name], is, memory_order_relaxed);
+    }
+    return is == YES;
+}
+
+#define CALL HOST ", site, correlation"
+static void see_call(sqlite3_context *c, int n, sqlite3_value **v)
+{
     struct event ev = event_at(v);
     (void)n;
-    if (is_valid(j->d, &ev) && spare_row(&j->part->spare, &ev))
-        count_row(c, j);
-    else
-        sqlite3_result_int(c, 1);
+    ev.thread = key(v[MORE]);
+    ev.name = key(v[MORE + 1]);
+    ev.site = key(v[MORE + 2]);
+    ev.correlation = sql_int(v[MORE + 3], -1);
+    ev.thread && !blocks(job_of(c), ev.name) ? keep_row(c, &ev) : pass_on(c);
 }
 
-#define ALL "name, device, correlation, site, bytes"
+#define ALL CALL ", stream, device, bytes"
 static void see_all(sqlite3_context *c, int n, sqlite3_value **v)
 {
     struct event ev = event_at(v);
@@ -147,12 +165,28 @@ static void see_all(sqlite3_context *c, int n, sqlite3_value **v)
         sqlite3_result_int(c, 1);
         return;
     }
-    ev.name = (uint32_t)sqlite3_value_int64(v[NAME]);
-    ev.device = (int32_t)sql_int(v[MORE], -1);
-    ev.correlation = sql_int(v[MORE + 1], -1);
-    ev.site = (uint32_t)sqlite3_value_int64(v[MORE + 2]);
-    ev.bytes = sql_int(v[MORE + 3], -1);
+    ev.thread = key(v[MORE]);
+    ev.name = key(v[MORE + 1]);
+    ev.site = key(v[MORE + 2]);
+    ev.correlation = sql_int(v[MORE + 3], -1);
+    ev.stream = key(v[MORE + 4]);
+    ev.device = (int32_t)sql_int(v[MORE + 5], -1);
+    ev.bytes = sql_int(v[MORE + 6], -1);
     keep_row(c, &ev);
+}
+
+/* Of a kind that nobody looks at. */
+#define SPARE "thread"
+static void see_spare(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct job *j = job_of(c);
+    struct event ev = event_at(v);
+    (void)n;
+    ev.thread = key(v[MORE]);
+    if (ev.thread && is_valid(j->d, &ev) && spare_row(&j->part->spare, &ev))
+        count_row(c, j);
+    else
+        pass_on(c);
 }
 
 static const struct job_function functions[] = {
@@ -174,13 +208,13 @@ static const char *sql_of(const struct event_rows *out, struct arena *a)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const struct shape *s = &shapes[i];
         if (out->spared >> s->kind & 1)
-            cases = arena_printf(a, "%s WHEN %d THEN see_spare(%d, " PLACE ")", cases, s->kind, s->kind);
+            cases = arena_printf(a, "%s WHEN %d THEN see_spare(%d, " ALWAYS ", " SPARE ")", cases, s->kind, s->kind);
         else if (out->few)
-            cases = arena_printf(a, "%s WHEN %d THEN %s(%d, " PLACE ", %s)", cases, s->kind, s->function, s->kind, s->columns);
+            cases = arena_printf(a, "%s WHEN %d THEN %s(%d, " ALWAYS ", %s)", cases, s->kind, s->function, s->kind, s->columns);
     }
     if (*cases)
         which = arena_printf(a, " AND CASE kind%s ELSE 1 END", cases);
-    return arena_printf(a, "SELECT id FROM event NOT INDEXED WHERE id >= ?1%s AND see_all(kind, " PLACE ", " ALL ")", which);
+    return arena_printf(a, "SELECT id FROM event NOT INDEXED WHERE id >= ?1%s AND see_all(kind, " ALWAYS ", " ALL ")", which);
 }
 
 /* ---- parts ---- */
@@ -224,11 +258,12 @@ static bool read_parts(const char *path, const struct tracedata *d, int64_t n, s
     size_t count = parts_of(n, out->threads);
     struct arena a = {0};
     const char *sql = sql_of(out, &a);
+    atomic_uchar *blocking = arena_array(&a, atomic_uchar, d->strings.n + 1);
     struct job *jobs = arena_array(&a, struct job, count);
     struct event_part *parts = arena_array(&a, struct event_part, count);
     for (size_t i = 0; i < count; i++) {
         int64_t share = n / (int64_t)count, first = share * (int64_t)i + 1;
-        parts[i] = (struct event_part){.out = out, .at = (size_t)first - 1, .spare = {.kinds = out->spared}};
+        parts[i] = (struct event_part){.out = out, .blocking = blocking, .at = (size_t)first - 1, .spare = {.kinds = out->spared}};
         jobs[i] = (struct job){.sql = sql, .functions = functions, .d = (struct tracedata *)d, .part = &parts[i], .from = first};
         jobs[i].to = i + 1 < count ? first + share - 1 : n;
     }

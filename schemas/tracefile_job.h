@@ -16,18 +16,18 @@ struct job_function { /* of an SQL: true ends the statement, with the number of 
 
 /* One table, or a part of one. */
 struct job {
-    const char *sql; /* ?1 and ?2 are `from` and `to` */
+    const char *sql;                             /* ?1 and ?2 are `from` and `to` */
     void (*row)(struct job *, sqlite3_value **); /* take() */
-    int version;      /* of the file, in which this came */
-    const char *old;  /* instead of `sql` for files from before that; NULL: nothing */
-    int64_t from, to; /* numbers of events */
+    int version;                                 /* of the file, in which this came */
+    const char *old;                             /* instead of `sql` for files from before that; NULL: nothing */
+    int64_t from, to;                            /* numbers of events */
     struct tracedata *d;
-    struct event_part *part;                      /* of events: where they go */
-    const struct event_rows *rows;                /* of side rows: which events are there */
-    size_t at;                                    /* among them: side rows come by event */
-    const struct job_function *functions;         /* that `sql` has besides take(); the same in all jobs of a run; NULL: none */
-    int64_t last;                                 /* out: the first column of the row that ended the statement */
-    bool broken;                                  /* a key is out of its table */
+    struct event_part *part;              /* of events: where they go */
+    const struct event_rows *rows;        /* of side rows: which events are there */
+    size_t at;                            /* among them: side rows come by event */
+    const struct job_function *functions; /* that `sql` has besides take(); the same in all jobs of a run; NULL: none */
+    int64_t last;                         /* out: the first column of the row that ended the statement */
+    bool broken;                          /* a key is out of its table */
     struct err err;
 };
 

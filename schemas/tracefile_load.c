@@ -30,13 +30,18 @@ static struct event *owner(struct job *j, sqlite3_value **v, enum ev_kind a, enu
     return ev;
 }
 
+/* Of calls that do not block, stream and device may have been left out; of those that do they are wanted. */
 static void row_sync(struct job *j, sqlite3_value **v)
 {
     struct event *ev = owner(j, v, EV_RUNTIME, EV_SYNC);
-    if (ev)
+    uint32_t stream = (uint32_t)sql_int(v[6], 0);
+    if (ev) {
         ev->detail = tracedata_sync_row(
             j->d, (struct ev_sync){(int32_t)sql_int(v[1], 0), (int32_t)sql_int(v[2], -1), sql_int(v[3], -1), sql_int(v[4], -1), sql_int(v[5], 0)});
-    j->broken |= sql_int(v[5], 0) < 0 || sql_int(v[5], 0) >= (int64_t)j->d->nstacks;
+        ev->stream = stream;
+        ev->device = (int32_t)sql_int(v[7], -1);
+    }
+    j->broken |= sql_int(v[5], 0) < 0 || sql_int(v[5], 0) >= (int64_t)j->d->nstacks || stream >= j->d->nstreams;
 }
 
 static void row_kernel(struct job *j, sqlite3_value **v)
@@ -80,10 +85,13 @@ static void row_range(struct job *j, sqlite3_value **v)
         ev->detail = tracedata_range_row(j->d, r);
 }
 
+#define SYNCS(stack)                                                                                                                                 \
+    "SELECT take(s.event, class, did_block, wait_stream, wait_event, " stack ", e.stream, e.device) FROM sync AS s NOT INDEXED "                     \
+    "LEFT JOIN event AS e ON e.id = s.event WHERE s.event BETWEEN ?1 AND ?2"
+
 static const struct job side[] = {
     /* in order of the bits */
-    {TAKE_PART("event, class, did_block, wait_stream, wait_event, stack", "sync", "event"), row_sync, 2,
-     TAKE_PART("event, class, did_block, wait_stream, wait_event, NULL", "sync", "event")},
+    {SYNCS("stack"), row_sync, 2, SYNCS("NULL")},
     {TAKE_PART("event, grid_x, grid_y, grid_z, block_x, block_y, block_z, registers, static_shared, dynamic_shared, graph, graph_node", "kernel",
                "event"),
      row_kernel},

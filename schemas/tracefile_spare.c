@@ -8,11 +8,10 @@ static bool is_ordinary(const struct event *ev)
     return ev->start > -far && ev->end < far && ev->end >= ev->start && ev->end - ev->start < second;
 }
 
-/* A row without a thread is its stream's. */
 static bool is_of(const struct spare_group *g, const struct event *ev)
 {
     const struct event *k = &g->first;
-    return k->thread == ev->thread && k->rank == ev->rank && k->kind == ev->kind && (ev->thread || k->stream == ev->stream);
+    return k->thread == ev->thread && k->rank == ev->rank && k->kind == ev->kind;
 }
 
 static struct spare_group *group_of(struct spare *s, const struct event *ev)

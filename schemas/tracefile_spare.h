@@ -22,7 +22,7 @@ struct spare {
     size_t n, at; /* at: of the row before */
 };
 
-/* True: the row is left out, and one that stands for it will come from spare_rows(). */
+/* A row on a thread. True: it is left out, and one that stands for it will come from spare_rows(). */
 bool spare_row(struct spare *s, const struct event *ev);
 
 /* The rows that stand for those left out, at most 2 * SPARE_GROUPS; how many. */
