@@ -9,8 +9,9 @@
  *
  *     [claim all-agree]      title = losses agree   holds = S1/loss_rel <= 1e-4       (matrix_claim.h)
  *
- * A table that says `also = s1-chunkwise ...` shows these runs of other tables too. `limit = 15` in the head: the page says which
- * predicted times are farther than so many percent from the seed's.
+ * A table that says `also = s1-chunkwise ...` shows these runs of other tables too; `curve = linear log`: losses and gradient norms
+ * are drawn on these axes. `limit = 15` in the head: the page says which predicted times are farther than so many percent from the
+ * seed's.
  *
  * A run's arguments follow those of the defaults, unless it gives a whole `command`; a run without a table is a help for others (the base of a ratio).
  * role: what the numbers of a run are to the seed's. `fitted`: the machine's constants were chosen for those that `cells` names

@@ -197,6 +197,12 @@ static bool known_measure(const struct matrix *m, const char *word)
     return matrix_measure_find(word) != NULL;
 }
 
+static bool known_axis(const struct matrix *m, const char *word)
+{
+    (void)m;
+    return !strcmp(word, "linear") || !strcmp(word, "log");
+}
+
 static bool known_run(const struct matrix *m, const char *word)
 {
     return matrix_find(m, word) != NULL;
@@ -208,7 +214,8 @@ static bool check_table(const struct matrix *m, const struct matrix_table *t, st
         return fail(e, ERR_USAGE, "%s:%d: table %s: wants title and measures", m->from, t->line, t->name);
     if (t->base && !matrix_find(m, t->base))
         return fail(e, ERR_USAGE, "%s:%d: base = %s: no run of that name", m->from, t->line, t->base);
-    return check_words(m, t->measures, known_measure, "measures", t->line, e) && check_words(m, t->also, known_run, "also", t->line, e);
+    return check_words(m, t->measures, known_measure, "measures", t->line, e) && check_words(m, t->curve, known_axis, "curve", t->line, e) &&
+           check_words(m, t->also, known_run, "also", t->line, e);
 }
 
 static bool check_shown(const struct matrix *m, const struct matrix_table *t, struct err *e)

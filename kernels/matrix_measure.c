@@ -2,7 +2,7 @@
  *
  * Steps over 1.6 times the median are left out of means and counted (seeds/000 4.1). Rows of a run are its measured steps.
  */
-#include "kernels/matrix.h"
+#include "kernels/matrix_curve.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,23 +22,14 @@ typedef double measure_fn(const struct source *s);
 
 /* ---- rows ---- */
 
-static int ascending(const void *x, const void *y)
-{
-    const double *a = x, *b = y;
-    return (*a > *b) - (*a < *b);
-}
-
 static double median_step(const struct matrix_csv *c)
 {
-    double *v = calloc(c->rows + 1, sizeof *v), median = NAN;
+    double *v = calloc(c->rows + 1, sizeof *v);
     size_t n = 0;
     for (size_t i = 0; v && i < c->rows; i++)
         if (!isnan(matrix_csv_at(c, i, "step_ns")))
             v[n++] = matrix_csv_at(c, i, "step_ns");
-    if (n) {
-        qsort(v, n, sizeof *v, ascending);
-        median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-    }
+    double median = curve_median(v, n);
     free(v);
     return median;
 }
@@ -171,31 +162,18 @@ static double change_pct(const struct source *s)
     return 100 * (pass_ratio(s) - 1);
 }
 
-enum how { ABS_MAX, REL_MAX, ABS_MEAN, SLOPE };
-
-/* Distance of a column's curve from the base's; slope: least squares of the relative difference over steps, per step. */
-static double distance(const struct source *s, const char *column, enum how how)
+static double distance(const struct source *s, const char *column, enum curve_how how)
 {
     struct matrix_csv base;
     struct arena a = {0};
     struct err e = {0};
-    double most = 0, total = 0, n = 0, x = 0, y = 0, xx = 0, xy = 0;
-    if (!s->base || !matrix_csv_read(&base, matrix_path(s->job, s->base, s->copy, "csv", &a), &e)) {
-        arena_free(&a);
-        return NAN;
+    double v = NAN;
+    if (s->base && matrix_csv_read(&base, matrix_path(s->job, s->base, s->copy, "csv", &a), &e)) {
+        v = curve_distance(s->rows, &base, column, how);
+        matrix_csv_free(&base);
     }
-    for (size_t i = 0; i < s->rows->rows && i < base.rows; i++) {
-        double want = matrix_csv_at(&base, i, column), d = fabs(matrix_csv_at(s->rows, i, column) - want), at = (double)i;
-        double v = how == REL_MAX || how == SLOPE ? d / fabs(want) : d;
-        most = isnan(v) ? NAN : fmax(most, v);
-        total += v, n++;
-        x += at, y += v, xx += at * at, xy += at * v;
-    }
-    matrix_csv_free(&base);
     arena_free(&a);
-    if (how == SLOPE)
-        return n > 1 ? (n * xy - x * y) / (n * xx - x * x) : NAN;
-    return how == ABS_MEAN ? total / n : most;
+    return v;
 }
 
 #define DISTANCE(NAME, COLUMN, HOW)                                                                                                                  \
@@ -203,13 +181,14 @@ static double distance(const struct source *s, const char *column, enum how how)
     {                                                                                                                                                \
         return distance(s, COLUMN, HOW);                                                                                                             \
     }
-DISTANCE(loss_abs, "loss", ABS_MAX)
-DISTANCE(loss_mean_abs, "loss", ABS_MEAN)
-DISTANCE(loss_rel, "loss", REL_MAX)
-DISTANCE(loss_slope, "loss", SLOPE)
-DISTANCE(norm_abs, "grad_norm", ABS_MAX)
-DISTANCE(norm_rel, "grad_norm", REL_MAX)
-DISTANCE(norm_slope, "grad_norm", SLOPE)
+DISTANCE(loss_abs, "loss", CURVE_ABS_MAX)
+DISTANCE(loss_mean_abs, "loss", CURVE_ABS_MEAN)
+DISTANCE(loss_median_abs, "loss", CURVE_ABS_MEDIAN)
+DISTANCE(loss_rel, "loss", CURVE_REL_MAX)
+DISTANCE(loss_slope, "loss", CURVE_SLOPE)
+DISTANCE(norm_abs, "grad_norm", CURVE_ABS_MAX)
+DISTANCE(norm_rel, "grad_norm", CURVE_REL_MAX)
+DISTANCE(norm_slope, "grad_norm", CURVE_SLOPE)
 
 /* The first loss against the base's: equal starts. */
 static double first_rel(const struct source *s)
@@ -324,6 +303,7 @@ static const struct row {
     {{"change_pct", "fwd+bwd to base %", "%+.1f", false}, change_pct},
     {{"loss_abs", "loss max |d|", "%.2e", false, .distance = true}, loss_abs},
     {{"loss_mean_abs", "loss mean |d|", "%.2e", false, .distance = true}, loss_mean_abs},
+    {{"loss_median_abs", "loss median |d|", "%.2e", false, .distance = true}, loss_median_abs},
     {{"loss_rel", "loss max rel", "%.2e", false, .distance = true}, loss_rel},
     {{"loss_slope", "loss rel per step", "%+.1e", false}, loss_slope},
     {{"norm_abs", "norm max |d|", "%.2e", false, .distance = true}, norm_abs},

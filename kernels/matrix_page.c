@@ -118,17 +118,19 @@ static void include_svg(const char *path, FILE *f)
         fclose(in);
 }
 
-/* The curves of a table's runs, drawn by cpscope; its svg goes into the page. */
-static void page_curve(const struct matrix_result *r, const struct matrix_table *t, FILE *f)
+/* The curves of a table's runs on one kind of axis, drawn by cpscope; its svg goes into the page. */
+static void page_curve(const struct matrix_result *r, const struct matrix_table *t, const char *axis, FILE *f)
 {
     struct arena a = {0};
-    char *svg = arena_printf(&a, "%s/%s.svg", r->job->folder, t->name),
+    char *svg = arena_printf(&a, "%s/%s.%s.svg", r->job->folder, t->name, axis),
          *argv[64] = {arena_printf(&a, "%s/cpscope", r->job->programs), "plot", "curves"};
     int n = 3, status;
     pid_t pid;
-    for (size_t i = 0; i < r->m->nruns && n < 60; i++)
+    for (size_t i = 0; i < r->m->nruns && n < 59; i++)
         if (figure_shown(t, &r->m->runs[i]) && !r->m->runs[i].refuses)
             argv[n++] = matrix_path(r->job, &r->m->runs[i], 0, "csv", &a);
+    if (!strcmp(axis, "log"))
+        argv[n++] = "--log";
     argv[n++] = "-o";
     argv[n++] = svg;
     if (posix_spawn(&pid, argv[0], NULL, NULL, argv, environ) == 0 && waitpid(pid, &status, 0) == pid && status == 0)
@@ -165,8 +167,10 @@ static void page_table(struct page *p)
         page_text(p->f, "<p class=\"note\">", t->note, "</p>\n");
     if (repeats)
         page_text(p->f, "<p class=\"note\">", repeats, "</p>\n");
-    if (t->curve)
-        page_curve(p->r, t, p->f);
+    char *rest = arena_strdup(p->a, t->curve);
+    for (char *axis; (axis = strsep(&rest, " ")) != NULL;)
+        if (*axis)
+            page_curve(p->r, t, axis, p->f);
 }
 
 /* What counts first: the verdict, then where its numbers come from. */
