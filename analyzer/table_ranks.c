@@ -10,6 +10,7 @@
 #include "analyzer/clocks.h"
 #include "analyzer/collectives.h"
 #include "analyzer/groups.h"
+#include "analyzer/kernelrows.h"
 #include "schemas/tracefile.h"
 
 #include <stdlib.h>
@@ -275,6 +276,8 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
         row[HOST] = cell_text(host ? table_text(out, "%s", host) : NULL);
         fill_busy(t, &t->ranks[r], row);
     }
+    struct err said = {0};
+    kernels_in_window(t, out, &said);
     return true;
 }
 
