@@ -1,5 +1,6 @@
 /* gate_trust.c - what recordings say of themselves that keeps a rule from being judged. */
 #include "analyzer/gate_parts.h"
+#include "schemas/lossreason.h"
 #include "schemas/ringfile.h"
 
 #include <inttypes.h>
@@ -45,11 +46,13 @@ const char *gate_stack_threshold(const struct trace *t, struct arena *a)
     return NULL;
 }
 
-/* Rows may be missing where steps are looked at. An unknown number is one of rows that never came to the file. */
+/* Rows may be missing where steps are looked at: of the recorder, of the device, or an unknown number, which is one of rows that never
+ * came to the file. */
 static bool rows_missing(const struct trace *t, size_t file, const struct loss_row *l)
 {
     const struct trace_file *f = &t->files[file];
-    if (l->count >= 0 && strcmp(trace_string(f, l->reason), RINGFILE_DROPPED) != 0)
+    const char *reason = trace_string(f, l->reason);
+    if (l->count >= 0 && strcmp(reason, RINGFILE_DROPPED) != 0 && !loss_is_of_rows(reason))
         return false;
     if (l->start == INT64_MIN || l->end == INT64_MIN)
         return true;

@@ -3,6 +3,7 @@
 #include "collector/cupti_buffers.h"
 #include "collector/recorder_parts.h"
 #include "schemas/clock.h"
+#include "schemas/lossreason.h"
 
 #include <string.h>
 
@@ -66,5 +67,5 @@ void cupti_count_drops(struct recorder *r, const struct cupti *c, int64_t since)
     if (rc != CUPTI_OK)
         say_once(r, c, &said, "how many records CUPTI dropped is not known", "cuptiActivityGetNumDroppedRecords", rc);
     else if (n)
-        recorder_lost(r, "records dropped by CUPTI: all buffers were full", (int64_t)n, since, now);
+        recorder_lost(r, LOSS_DROPPED, (int64_t)n, since, now);
 }

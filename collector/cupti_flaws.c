@@ -1,6 +1,7 @@
 /* cupti_flaws.c - what may be wrong with records: their times, and how it is told. */
 #include "collector/cupti_records.h"
 #include "schemas/clock.h"
+#include "schemas/lossreason.h"
 
 #include <string.h>
 
@@ -35,13 +36,13 @@ bool records_timed(struct records *p, uint64_t start, uint64_t end)
 void records_report(struct records *p)
 {
     static const char *const reasons[NFLAWS] = {
-        [FLAW_UNTIMED] = "device records without a time: the device's buffers for tracing ran out",
+        [FLAW_UNTIMED] = LOSS_UNTIMED,
         [FLAW_UNFINISHED] = "device records without an end: still running when recording ended",
         [FLAW_REVERSED] = "device records whose end is before their start",
-        [FLAW_OUTSIDE] = "device records whose times lie outside of the recording",
-        [FLAW_SHORT] = "records of CUPTI shorter than their kind: another layout than this version of cpscope knows",
+        [FLAW_OUTSIDE] = LOSS_OUTSIDE,
+        [FLAW_SHORT] = LOSS_SHORT,
         [FLAW_UNKNOWN] = "records of CUPTI of a kind that was not asked for",
-        [FLAW_UNREADABLE] = "buffers of CUPTI that could not be read to their end",
+        [FLAW_UNREADABLE] = LOSS_UNREADABLE,
     };
     int64_t now = clock_now();
     for (int i = 0; i < NFLAWS; i++)

@@ -22,6 +22,7 @@
 #include "collector/stack.h"
 #include "schemas/clock.h"
 #include "schemas/env.h"
+#include "schemas/lossreason.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -331,7 +332,7 @@ static void last_words(int64_t since)
     comms = rows_rest(recorder);
     now = clock_now();
     if (copies)
-        recorder_lost(recorder, "copies without a record: whether their calls wait for the device is not known", copies, since, now);
+        recorder_lost(recorder, LOSS_COPIES, copies, since, now);
     if (comms)
         recorder_lost(recorder, "collectives whose work on the device was not seen", comms, since, now);
     atomic_store(&state, ENDED);

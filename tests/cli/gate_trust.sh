@@ -27,6 +27,11 @@ with "INSERT INTO loss SELECT '$dropped', 7, $step + 1000, $step + 2000"
 gate x.sqlite --baseline good.baseline
 with "INSERT INTO loss VALUES ('$dropped', 7, 0, 1)"
 gate x.sqlite --baseline good.baseline | tail -n 1
+copies="copies without a record: whether their calls wait for the device is not known"
+with "INSERT INTO loss SELECT '$copies', 1, $step + 1000, $step + 2000"
+gate x.sqlite --baseline good.baseline | tail -n 2
+with "INSERT INTO loss SELECT 'device records without an end: still running when recording ended', 1, $step + 1000, $step + 2000" # their rows are there
+gate x.sqlite --baseline good.baseline | tail -n 1
 with "INSERT INTO loss VALUES ('the program was cut off', NULL, NULL, NULL)"
 gate x.sqlite --baseline good.baseline
 cpscope gate x.sqlite --update-baseline bad.baseline; echo "status $?"
