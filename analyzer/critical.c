@@ -17,7 +17,7 @@ struct walk {
     struct path *p;
     struct groups g;
     size_t cap;
-    uint32_t *pos;      /* by instant: place in the order; a cause lies before */
+    uint32_t *pos;      /* by instant: place in the order, from 1 on; a cause lies before */
     uint32_t **path_of; /* by file: range_paths() */
     int64_t from, now;  /* the window's start; how far back the walk is */
     struct arena arena;
@@ -43,17 +43,17 @@ static void charge(struct walk *w, const struct replay_queue *q, enum path_kind 
     w->now = from;
 }
 
-static const struct event *row_of(const struct walk *w, uint32_t task)
+static const char *name_of(const struct walk *w, uint32_t task)
 {
-    const struct replay_task *k = &w->r->tasks[task];
-    return &w->r->t->files[w->r->queues[k->queue].file].d.ev[k->row];
+    const struct replay_queue *q = &w->r->queues[w->r->tasks[task].queue];
+    return trace_string(&w->r->t->files[q->file], replay_name(w->r, task));
 }
 
 static enum path_kind work_kind(const struct walk *w, uint32_t task)
 {
-    const struct replay_queue *q = &w->r->queues[w->r->tasks[task].queue];
-    enum work k = trace_work(&w->r->t->files[q->file], row_of(w, task));
-    return k == WORK_COMM ? PATH_COMM : k == WORK_COPY ? PATH_COPY : k == WORK_SET ? PATH_SET : PATH_COMPUTE;
+    static const enum path_kind kinds[] = {
+        [LAUNCHED_COMPUTE] = PATH_COMPUTE, [LAUNCHED_COMM] = PATH_COMM, [LAUNCHED_COPY] = PATH_COPY, [LAUNCHED_SET] = PATH_SET};
+    return kinds[w->r->tasks[task].kind];
 }
 
 static void charge_host_code(struct walk *w, uint32_t task, int64_t to)
@@ -68,7 +68,7 @@ static void charge_call(struct walk *w, uint32_t task, bool waited, int64_t to)
 {
     const struct replay_queue *q = &w->r->queues[w->r->tasks[task].queue];
     size_t n;
-    const char *api = wait_api(trace_string(&w->r->t->files[q->file], row_of(w, task)->name), &n);
+    const char *api = wait_api(name_of(w, task), &n);
     uint32_t wait = replay_tie(w->r, task)->wait;
     uint32_t site = wait ? name_id(w, intern_str(&w->r->waits.names, w->r->waits.v[wait - 1].site)) : 0;
     uint32_t id = intern_id_n(&w->p->names, api, n);
@@ -83,7 +83,7 @@ static void charge_edge(struct walk *w, uint32_t instant, uint32_t from)
     if (instant >= 2 * w->r->n)
         return; /* the arrival of the last rank is that rank's start */
     const struct replay_queue *q = &w->r->queues[w->r->tasks[task].queue];
-    const char *name = trace_string(&w->r->t->files[q->file], row_of(w, task)->name);
+    const char *name = name_of(w, task);
     if (q->lane != REPLAY_NONE && (instant & 1))
         charge(w, q, work_kind(w, task), name, 0, to);
     else if (q->lane != REPLAY_NONE)
@@ -250,18 +250,25 @@ static int by_time(const void *x, const void *y)
     return (a->site > b->site) - (a->site < b->site);
 }
 
-void critical_path(const struct replay *r, struct path *p)
+static uint32_t count(void *ctx, uint32_t instant)
+{
+    (void)instant;
+    return ++*(uint32_t *)ctx;
+}
+
+void critical_path(struct replay *r, struct path *p)
 {
     *p = (struct path){0};
     intern_init(&p->names);
     struct walk w = {.r = r, .p = p};
     uint8_t *has_path = arena_array(&w.arena, uint8_t, r->t->nranks + 1);
-    w.pos = arena_array(&w.arena, uint32_t, 2 * r->n + r->ngroups + 1);
+    uint32_t seen = 0;
     w.path_of = arena_array(&w.arena, uint32_t *, r->t->nfiles);
-    for (uint32_t i = 0; i < r->norder; i++)
-        w.pos[r->order[i]] = i;
     for (uint32_t f = 0; f < r->t->nfiles; f++)
         w.path_of[f] = range_paths(r->t, f, true, &p->names, &w.arena);
+    replay_let_go(r);
+    w.pos = arena_array(&w.arena, uint32_t, 2 * r->n + r->ngroups + 1);
+    replay_visit(r, w.pos, count, &seen);
     choose_ranks(r, has_path);
     for (uint32_t k = 0; k < r->t->nranks; k++)
         if (has_path[k])

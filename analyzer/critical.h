@@ -27,5 +27,6 @@ struct path {
     struct intern names;
 };
 
-void critical_path(const struct replay *r, struct path *p);
+/* Lets rows go, where that may be: see replay_let_go(). */
+void critical_path(struct replay *r, struct path *p);
 void path_free(struct path *p);

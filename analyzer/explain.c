@@ -87,15 +87,6 @@ static void find_spots(struct facts_of_step *f)
 
 enum { WORTH_PERCENT = 5, HOST_PERCENT = 30, COMM_PERCENT = 30 }; /* of the window, of the path, of the path */
 
-static void measure_lanes(struct facts_of_step *f, const struct scenario *s, struct metrics *m)
-{
-    struct arena a = {0};
-    struct replayed p = s ? replay_run(&f->r, s, &a) : (struct replayed){0};
-    for (uint32_t l = 0; l < f->t->nlanes; l++)
-        m[l] = metrics_of(&f->r, s, &p, l);
-    arena_free(&a);
-}
-
 /* Replays the trace without the range around the worst place, if there is one that is no whole step. */
 static void find_range(struct facts_of_step *f)
 {
@@ -111,7 +102,7 @@ static void find_range(struct facts_of_step *f)
     struct touched n;
     struct err none = {0};
     if (f->range && scenario_make(&f->r, &o, &f->arena, &scenario, &n, &none))
-        measure_lanes(f, &scenario, f->without);
+        metrics_of_lanes(&f->r, &scenario, f->without);
     if (f->range && 2 * f->without[f->worst].busy_ns < f->was[f->worst].busy_ns)
         f->range = NULL; /* that is the step's work, not what holds it up */
     if (!f->range)
@@ -350,7 +341,7 @@ bool explain_trace(const struct trace *t, FILE *out, struct err *e)
     for (size_t i = 0; i < f.path.n; i++)
         f.kind_ns[f.path.v[i].kind] += f.path.v[i].total_ns;
     f.was = arena_array(&f.arena, struct metrics, t->nlanes + 1);
-    measure_lanes(&f, NULL, f.was);
+    metrics_of_lanes(&f.r, NULL, f.was);
     for (uint32_t l = 0; l < t->nlanes; l++)
         f.worst = f.was[l].window_ns > f.was[f.worst].window_ns ? l : f.worst;
     find_spots(&f);

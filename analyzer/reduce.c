@@ -5,6 +5,7 @@
 #include "analyzer/part_digest.h"
 #include "analyzer/paths.h"
 #include "analyzer/progress.h"
+#include "analyzer/thin.h"
 #include "analyzer/trace_build.h"
 #include "schemas/crew.h"
 
@@ -155,6 +156,21 @@ static const char *needs_rows(const struct table_desc *d, const void *args, cons
     return more ? arena_printf(a, "--%s", more) : NULL;
 }
 
+/* A table of all files at once, of which a selection leaves nothing out. */
+static bool open_whole(const struct table_desc *d, const struct trace_opts *o, const void *args, struct reduced *r, struct err *e)
+{
+    struct trace_opts with = *o;
+    struct thin thin = {0};
+    bool selects = o->range || o->step || o->from != INT64_MIN || o->to != INT64_MAX;
+    if (d->thins && !selects) {
+        d->thins(args, &thin, &r->arena);
+        with.thin = &thin;
+    }
+    bool ok = trace_open(r->p.v, r->p.n, &with, &r->t, e);
+    r->t.alone = ok;
+    return ok;
+}
+
 static bool all_rows(const struct reducing *x, struct err *e)
 {
     for (size_t i = 0; i < x->p->n; i++)
@@ -178,7 +194,7 @@ bool reduce_table(const struct table_desc *d, const char *const *paths, size_t n
     bool whole = d->whole && d->whole(args), part = is_part(r->p.v[0]);
     if (whole || (r->p.n == 1 && !part)) {
         table_free(out);
-        return all_rows(&x, e) && trace_open(r->p.v, r->p.n, &with, &r->t, e) && table_build(d, &r->t, args, out, e);
+        return all_rows(&x, e) && open_whole(d, &with, args, r, e) && table_build(d, &r->t, args, out, e);
     }
     r->slots = x.slots = arena_array(&r->arena, struct slot, r->p.n);
     for_files(r->p.n, reduce_file, &x);

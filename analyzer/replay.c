@@ -7,7 +7,7 @@
 static uint32_t add_queue(struct replay *r, struct replay_queue q)
 {
     q.first = (uint32_t)r->n;
-    q.ev = r->t->files[q.file].d.ev;
+    q.rows = (struct replay_rows){(const char *)r->t->files[q.file].d.ev, sizeof(struct event), offsetof(struct event, name)};
     ARRAY_PUSH(r->queues, r->nqueues, r->queues_cap, q);
     return (uint32_t)r->nqueues - 1;
 }
@@ -199,8 +199,47 @@ void replay_build(const struct trace *t, enum site_by by, struct replay *r)
     replay_order(r);
 }
 
+uint32_t replay_name(const struct replay *r, uint32_t task)
+{
+    const struct replay_rows *rows = &r->queues[r->tasks[task].queue].rows;
+    uint32_t name;
+    memcpy(&name, rows->v + r->tasks[task].row * rows->stride + rows->name, sizeof name);
+    return name;
+}
+
+_Static_assert(offsetof(struct event, start) == offsetof(struct replay_brief, start), "a row begins with its times");
+_Static_assert(offsetof(struct event, end) == offsetof(struct replay_brief, end), "a row begins with its times");
+
+/* In place, from the first row on, then the rest is given back. */
+static struct replay_brief *brief_rows(struct tracedata *d)
+{
+    struct replay_brief *v = (void *)d->ev, *less;
+    for (size_t i = 0; i < d->n; i++) {
+        struct event ev;
+        memcpy(&ev, (char *)v + i * sizeof ev, sizeof ev);
+        v[i] = (struct replay_brief){ev.start, ev.end, ev.name};
+    }
+    less = d->n ? realloc(v, d->n * sizeof *v) : NULL;
+    d->ev = NULL;
+    d->n = d->cap = 0;
+    return less ? less : v;
+}
+
+void replay_let_go(struct replay *r)
+{
+    if (!r->t->alone)
+        return;
+    r->brief = arena_array(&r->arena, struct replay_brief *, r->t->nfiles + 1);
+    for (size_t f = 0; f < r->t->nfiles; f++)
+        r->brief[f] = brief_rows(&r->t->files[f].d);
+    for (size_t q = 0; q < r->nqueues; q++)
+        r->queues[q].rows = (struct replay_rows){(char *)r->brief[r->queues[q].file], sizeof **r->brief, offsetof(struct replay_brief, name)};
+}
+
 void replay_free(struct replay *r)
 {
+    for (size_t f = 0; r->brief && f < r->t->nfiles; f++)
+        free(r->brief[f]);
     waits_free(&r->waits);
     free(r->tasks);
     free(r->ties);

@@ -22,6 +22,9 @@
 #include "analyzer/sortkey.h"
 #include "analyzer/waits.h"
 
+#include <stddef.h>
+#include <string.h>
+
 enum { REPLAY_NONE = UINT32_MAX };
 
 /* Kinds of work that launch latencies differ by. */
@@ -40,6 +43,17 @@ struct replay_tie {
     uint32_t wait;  /* 1 + entry of replay.waits; 0: does not block */
 };
 
+struct replay_brief { /* what stays of a row that was let go */
+    int64_t start, end;
+    uint32_t name;
+};
+
+/* A file's rows, each a struct event, or a struct replay_brief when they were let go. */
+struct replay_rows {
+    const char *v;
+    size_t stride, name; /* name: where in a row its string id lies; a row begins with start and end */
+};
+
 struct replay_queue {    /* a host thread or a stream; its tasks are tasks[first .. first+n-1] in order */
     uint32_t file, rank; /* rank: entry of trace.ranks */
     uint32_t lane;       /* entry of trace.lanes; REPLAY_NONE: a host thread */
@@ -48,7 +62,7 @@ struct replay_queue {    /* a host thread or a stream; its tasks are tasks[first
     int64_t usual[2];                /* thread: a call that need not wait, waking up; stream: the gap behind work */
     int64_t latency[LAUNCHED_KINDS]; /* stream: from the launching call's start to the start of the work */
     int64_t offset;                  /* what brings its times onto the common clock */
-    const struct event *ev;          /* d.ev of its file */
+    struct replay_rows rows;
 };
 
 struct replay_group { /* a matched collective; its members are replay.member[first .. first+n-1] */
@@ -71,7 +85,8 @@ struct replay {
     size_t ndep, dep_cap;
     uint32_t *order; /* instants in an order in which each comes after what it follows from */
     size_t norder;
-    uint32_t *clock; /* by entry of trace.ranks: the thread that its steps are told by; REPLAY_NONE */
+    struct replay_brief **brief; /* by file; NULL: no rows were let go */
+    uint32_t *clock;             /* by entry of trace.ranks: the thread that its steps are told by; REPLAY_NONE */
     struct waits waits;
     size_t unmatched; /* collectives in the window that could not be matched over ranks */
     bool linked;      /* some device row has a launch */
@@ -85,17 +100,25 @@ static inline const struct replay_tie *replay_tie(const struct replay *r, uint32
 }
 
 /* As measured, on the common clock. */
-static inline int64_t replay_start(const struct replay *r, uint32_t task)
+static inline int64_t replay_time(const struct replay *r, uint32_t task, size_t at)
 {
     const struct replay_queue *q = &r->queues[r->tasks[task].queue];
-    return q->ev[r->tasks[task].row].start + q->offset;
+    int64_t t;
+    memcpy(&t, q->rows.v + r->tasks[task].row * q->rows.stride + at, sizeof t);
+    return t + q->offset;
+}
+
+static inline int64_t replay_start(const struct replay *r, uint32_t task)
+{
+    return replay_time(r, task, offsetof(struct event, start));
 }
 
 static inline int64_t replay_end(const struct replay *r, uint32_t task)
 {
-    const struct replay_queue *q = &r->queues[r->tasks[task].queue];
-    return q->ev[r->tasks[task].row].end + q->offset;
+    return replay_time(r, task, offsetof(struct event, end));
 }
+
+uint32_t replay_name(const struct replay *r, uint32_t task); /* of its row: a string id of its file */
 
 /* The last task of the queue that starts at or before t; REPLAY_NONE: none. */
 uint32_t replay_last(const struct replay *r, const struct replay_queue *q, int64_t t);
@@ -132,7 +155,11 @@ static inline uint32_t replay_sole(const struct replay *r, uint32_t instant)
 int replay_edges(const struct replay *r, uint32_t instant, struct replay_edge x[2]);
 
 void replay_build(const struct trace *t, enum site_by by, struct replay *r); /* by: how places that wait are told apart */
-void replay_graph(const struct trace *t, enum site_by by, struct replay *r); /* the same without `order`: for replay_net.h */
+void replay_graph(const struct trace *t, enum site_by by, struct replay *r); /* the same without `order` */
+void replay_order(struct replay *r);                                         /* which replay_run() needs */
+/* Of the trace's rows only what a replay goes by stays, if they are here for one table alone. Nobody may look at the others
+ * any more: neither scenario_make() nor shortest_comms(). */
+void replay_let_go(struct replay *r);
 void replay_free(struct replay *r);
 
 /* ---- the same with a change ---- */
@@ -184,7 +211,6 @@ void replay_tasks(struct replay_build *b);
 void replay_deps(struct replay_build *b);
 void replay_join(struct replay_build *b); /* collectives and clocks: after the tasks, before the deps */
 void replay_usual(struct replay *r);
-void replay_order(struct replay *r);
 /* Every instant once, after those that it follows from; where a circle closes, the one that closes it comes too early to
  * know its cause. done() gets each, and its answer is kept in mark[], by instant: 0 not seen, REPLAY_NONE causes are being
  * looked at, else known. */

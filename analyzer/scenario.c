@@ -175,15 +175,20 @@ static bool compile(struct matcher *m, enum option o, const char *text, struct e
     return m->on || fail(e, ERR_USAGE, "--%s '%s': %s", option_names[o], text, why);
 }
 
-/* RE=X: the last '=' parts them. */
+const char *scale_pattern(const char *scale, struct arena *a)
+{
+    const char *eq = strrchr(scale, '=');
+    return eq && eq != scale && eq[1] ? arena_strndup(a, scale, (size_t)(eq - scale)) : NULL;
+}
+
 static bool compile_scale(struct making *x, const char *text, int64_t *ppm, struct err *e)
 {
-    const char *eq = text ? strrchr(text, '=') : NULL;
     if (!text)
         return true;
-    if (!eq || eq == text || !eq[1] || !decimal_scaled(eq + 1, strlen(eq + 1), 6, ppm) || *ppm < 0 || *ppm > INT64_C(1000000000))
+    const char *re = scale_pattern(text, x->a), *factor = re ? text + strlen(re) + 1 : "";
+    if (!re || !decimal_scaled(factor, strlen(factor), 6, ppm) || *ppm < 0 || *ppm > INT64_C(1000000000))
         return fail(e, ERR_USAGE, "--scale %s: not RE=X with a factor X from 0 to 1000", text);
-    return compile(&x->m[SCALED], SCALED, arena_strndup(x->a, text, (size_t)(eq - text)), e);
+    return compile(&x->m[SCALED], SCALED, re, e);
 }
 
 static bool all_hit(const struct making *x, const char *const *texts, struct err *e)

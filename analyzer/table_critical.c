@@ -12,7 +12,7 @@ static bool fill(const struct trace *t, const void *args, struct table *out, str
     struct path p;
     if (!kernels_known(t, e))
         return false;
-    replay_build(t, SITE_FUNCTION, &r);
+    replay_graph(t, SITE_FUNCTION, &r);
     critical_path(&r, &p);
     bool any = p.window_ns > 0;
     for (size_t i = 0; i < p.n; i++) {
@@ -42,6 +42,11 @@ static bool whole(const void *args)
     return true;
 }
 
+static void thins(const void *args, struct thin *t, struct arena *a)
+{
+    (void)args, (void)t, (void)a;
+}
+
 const struct table_desc table_critical = {
     .name = "critical",
     .title = "What the step's length is made of",
@@ -66,4 +71,5 @@ const struct table_desc table_critical = {
     .spares = SIDE_KERNEL | ROWS_OP,
     .fill = fill,
     .whole = whole,
+    .thins = thins,
 };

@@ -1,5 +1,6 @@
 /* table_whatif.c - what the step would be without a range, a wait, a kernel or a collective: measured against replayed. */
 #include "analyzer/kernelrows.h"
+#include "analyzer/thin.h"
 #include "analyzer/whatif.h"
 #include "schemas/tracefile.h"
 
@@ -7,10 +8,9 @@
 
 enum { RANK, DEVICE, METRIC, MEASURED, PREDICTED, DELTA, BACKEND, TRACE, LOW, HIGH };
 
+/* By lane: as measured; with the change; with it, and unmatched collectives without their waiting. */
 struct outcome {
-    const struct replay *r;
-    struct replayed as_is, high, low; /* as_is: as measured */
-    struct scenario s, least;         /* least: unmatched collectives without their waiting */
+    struct metrics *was, *high, *low;
 };
 
 static void fill_row(const struct trace *t, const struct lane *l, const char *name, const double v[4], struct table *out)
@@ -36,12 +36,10 @@ static double percent(int64_t part, int64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void fill_lane(const struct outcome *o, uint32_t lane, struct table *out)
+static void fill_lane(const struct trace *t, const struct outcome *o, uint32_t lane, struct table *out)
 {
-    const struct trace *t = o->r->t;
     const struct lane *l = &t->lanes[lane];
-    struct metrics was = metrics_of(o->r, NULL, &o->as_is, lane), high = metrics_of(o->r, &o->s, &o->high, lane),
-                   low = metrics_of(o->r, &o->least, &o->low, lane);
+    struct metrics was = o->was[lane], high = o->high[lane], low = o->low[lane];
 #define NUMBERS(field) (const double[]){(double)was.field, (double)high.field, (double)low.field, (double)high.field}
     fill_row(t, l, "step_ns", NUMBERS(step_ns), out);
     fill_row(t, l, "busy_pct",
@@ -81,30 +79,44 @@ static void notes(const struct replay *r, const struct touched *n, struct table 
     if (r->handed)
         table_note(out, "threads of a rank that take turns are taken for one flow of control");
     if (oversubscribed(r->t))
-        table_note(out, "cpu backend: streams are threads that share the cores with the host; that work which goes also frees a core for "
-                        "the rest is not modelled");
+        table_note(out, "cpu backend: streams are threads, timed by the wall clock: what the system ran on their cores in between is part "
+                        "of their durations and stays");
+}
+
+/* One after the other: each takes as much memory as the tasks. */
+static struct outcome replays(struct replay *r, const struct scenario *s, struct arena *a)
+{
+    size_t n = r->t->nlanes;
+    struct scenario least = *s;
+    struct metrics *v = arena_array(a, struct metrics, 3 * n);
+    struct outcome o = {v, v + n, r->unmatched ? v + 2 * n : v + n};
+    least.shortest = r->unmatched ? shortest_comms(r, a) : NULL;
+    replay_let_go(r);
+    replay_order(r);
+    metrics_of_lanes(r, NULL, o.was);
+    metrics_of_lanes(r, s, o.high);
+    if (r->unmatched)
+        metrics_of_lanes(r, &least, o.low);
+    return o;
 }
 
 static bool fill(const struct trace *t, const void *args, struct table *out, struct err *e)
 {
     static const struct whatif_args none;
     struct replay r;
+    struct scenario s;
     struct arena a = {0};
     struct touched n;
     if (!kernels_known(t, e))
         return false;
     if (!t->nlanes)
         return fail(e, ERR_UNDECIDED, "%s: no device rows to replay", t->files[0].name);
-    replay_build(t, SITE_FUNCTION, &r);
-    struct outcome o = {.r = &r};
-    bool ok = scenario_make(&r, args ? args : &none, &a, &o.s, &n, e);
+    replay_graph(t, SITE_FUNCTION, &r);
+    bool ok = scenario_make(&r, args ? args : &none, &a, &s, &n, e);
     if (ok) {
-        o.least = o.s;
-        o.least.shortest = r.unmatched ? shortest_comms(&r, &a) : NULL;
-        o.high = replay_run(&r, &o.s, &a);
-        o.low = r.unmatched ? replay_run(&r, &o.least, &a) : o.high;
+        struct outcome o = replays(&r, &s, &a);
         for (uint32_t l = 0; l < t->nlanes; l++)
-            fill_lane(&o, l, out);
+            fill_lane(t, &o, l, out);
         notes(&r, &n, out);
     }
     replay_free(&r);
@@ -125,6 +137,13 @@ static bool whole(const void *args)
 {
     (void)args;
     return true;
+}
+
+static void thins(const void *args, struct thin *t, struct arena *a)
+{
+    const struct whatif_args *o = args;
+    if (o)
+        *t = (struct thin){{o->drop_range, o->scale ? scale_pattern(o->scale, a) : NULL}};
 }
 
 const struct table_desc table_whatif = {
@@ -154,4 +173,5 @@ const struct table_desc table_whatif = {
     .spares = SIDE_KERNEL | ROWS_OP,
     .fill = fill,
     .whole = whole,
+    .thins = thins,
 };

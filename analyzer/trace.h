@@ -16,6 +16,8 @@
 #include "schemas/table.h"
 #include "schemas/tracedata.h"
 
+struct thin;
+
 /* ---- options (cli.md): how a trace is opened ---- */
 struct trace_opts {
     int64_t rank, device;      /* -1: all */
@@ -28,6 +30,7 @@ struct trace_opts {
     const char *patterns_text; /* what that file holds, when a part says so; NULL: it is read */
     bool quiet;                /* no progress, no warnings */
     unsigned spared;           /* what need not be loaded: bits of tracefile.h, see table_spares() */
+    const struct thin *thin;   /* host rows that need not be kept once they are loaded: thin.h; NULL: all are kept */
     int threads;               /* that read one file; 0: as many as there are cores */
     bool one_of_many;          /* the other files of the job are opened apart: what this one lacks is no failure, see trace.lacks */
 };
@@ -51,6 +54,7 @@ struct trace_file {
     size_t nheld;
     const uint8_t *class;        /* by string id: enum kclass of a kernel's name (classes.h); 0 not looked at */
     unsigned kinds;              /* bit k: rows of event kind k are there (before selection) */
+    struct launches *launches;   /* what launches_of() found (nest.h); of files with rows */
     uint32_t first_rank, nranks; /* in trace.ranks */
 };
 
@@ -94,6 +98,7 @@ struct trace {
     struct trace_opts opts;
     unsigned lacks;      /* of a trace that is one_of_many: bits of enum lack */
     bool borrowed;       /* of trace_again() */
+    bool alone;          /* opened for one table only, which may let rows go that it has done with */
     struct calls *calls; /* collectives of rows that are gone (reduce.h); NULL: they are among the rows */
     struct arena arena;  /* owns the lists */
 };
@@ -141,9 +146,10 @@ struct table_desc {
      * file and each file is given in its turn, unless `whole` says that the table needs the rows of all of them at once.
      * Texts in cells are constants or live in `out`. */
     bool (*fill)(const struct trace *t, const void *args, struct table *out, struct err *e);
-    bool (*whole)(const void *args); /* NULL: no */
-    bool joins;                      /* it looks at t->calls, the file's collectives, and marks in c.row what it made of them */
-    const char *waits;               /* column of waiting in matched collectives: as filled, the number that c.row of its calls has */
+    bool (*whole)(const void *args);                                  /* NULL: no */
+    void (*thins)(const void *args, struct thin *t, struct arena *a); /* of a whole table: the rows that it looks at; NULL: at all */
+    bool joins;        /* it looks at t->calls, the file's collectives, and marks in c.row what it made of them */
+    const char *waits; /* column of waiting in matched collectives: as filled, the number that c.row of its calls has */
     /* When all files are there, as husks without rows (reduce.h); NULL: nothing more to do. */
     void (*finish)(const struct trace *t, const void *args, struct table *out);
     int (*order)(const struct cell *x, const struct cell *y); /* of the rows; NULL: as they come */

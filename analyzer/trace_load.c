@@ -2,6 +2,7 @@
 #include "analyzer/import.h"
 #include "analyzer/paths.h"
 #include "analyzer/progress.h"
+#include "analyzer/thin.h"
 #include "analyzer/trace_build.h"
 #include "schemas/crew.h"
 
@@ -31,8 +32,9 @@ static void spread_ranks(struct tracedata *d)
 
 struct loading {
     struct trace *t;
-    int threads;      /* for one file */
-    struct err *errs; /* by file */
+    int threads;                 /* for one file */
+    struct err *errs;            /* by file */
+    const struct thinning *thin; /* NULL: all rows stay */
 };
 
 static bool load_file(void *ctx, int member, size_t i)
@@ -48,6 +50,8 @@ static bool load_file(void *ctx, int member, size_t i)
         return false;
     f->backend = tracedata_meta_get(&f->d, "backend");
     spread_ranks(&f->d);
+    if (l->thin)
+        thin_rows(l->thin, &f->d);
     return true;
 }
 
@@ -91,7 +95,12 @@ bool load_files(struct trace *t, const struct paths *p, struct err *e)
         return true;
     name_files(t, p);
     struct loading l = {.t = t, .errs = arena_array(&a, struct err, p->n + 1)};
+    struct thinning thin = {0};
+    if (t->opts.thin && thinning_open(&thin, t->opts.thin))
+        l.thin = &thin;
     load_all(&l);
+    thinning_close(&thin);
+    t->opts.thin = NULL;
     bool ok = report(&l, e);
     arena_free(&a);
     return ok;

@@ -37,14 +37,12 @@ static struct ivl run_of(const struct replay *r, const struct replayed *p, const
 static void add_work(const struct replay *r, const struct replayed *p, const struct replay_queue *q, struct ivlset window, struct metrics *m,
                      struct ivl *v, size_t *n)
 {
-    const struct trace_file *f = &r->t->files[q->file];
     for (uint32_t i = q->first; i < q->first + q->n; i++) {
         struct ivl run = run_of(r, p, q, i);
-        enum work work = trace_work(f, &f->d.ev[r->tasks[i].row]);
         int64_t ns = ivl_within(window, run.start, run.end);
         v[(*n)++] = run;
-        m->comm_sum_ns += work == WORK_COMM ? ns : 0;
-        m->compute_sum_ns += work == WORK_COMPUTE ? ns : 0;
+        m->comm_sum_ns += r->tasks[i].kind == LAUNCHED_COMM ? ns : 0;
+        m->compute_sum_ns += r->tasks[i].kind == LAUNCHED_COMPUTE ? ns : 0;
     }
 }
 
@@ -80,6 +78,15 @@ struct metrics metrics_of(const struct replay *r, const struct scenario *s, cons
     m.step_ns = m.step_ns < 0 ? m.window_ns : m.step_ns;
     arena_free(&a);
     return m;
+}
+
+void metrics_of_lanes(const struct replay *r, const struct scenario *s, struct metrics *m)
+{
+    struct arena a = {0};
+    struct replayed p = s ? replay_run(r, s, &a) : (struct replayed){0};
+    for (uint32_t l = 0; l < r->t->nlanes; l++)
+        m[l] = metrics_of(r, s, &p, l);
+    arena_free(&a);
 }
 
 int64_t window_of(const struct replay *r, const struct scenario *s, const struct replayed *p, uint32_t rank)

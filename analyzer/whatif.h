@@ -7,6 +7,9 @@ struct whatif_args {
     const char *drop_range, *drop_syncs, *drop_kernels, *drop_comm, *scale; /* REs; scale: RE=X; NULL: not asked for */
 };
 
+/* The RE of RE=X: the last '=' parts them. NULL: it is none. In `a`. */
+const char *scale_pattern(const char *scale, struct arena *a);
+
 /* What a scenario was found to touch. */
 struct touched {
     size_t ranges, waits, work, comms; /* ranges: whose host time goes or is scaled */
@@ -24,5 +27,7 @@ struct metrics {
 };
 /* Of a lane under a scenario (NULL: as measured, replayed). */
 struct metrics metrics_of(const struct replay *r, const struct scenario *s, const struct replayed *p, uint32_t lane);
+/* Of every lane, into m[lane]. The replay's memory is gone when it returns. */
+void metrics_of_lanes(const struct replay *r, const struct scenario *s, struct metrics *m);
 /* Length of the window of a rank's host rows under the scenario. */
 int64_t window_of(const struct replay *r, const struct scenario *s, const struct replayed *p, uint32_t rank);

@@ -48,6 +48,11 @@ routes --cp 2 --layers 4 $width
 echo "for information: the same against the interval route as it packs (one gather, one scatter: fewer kernels outside thd_route)"
 run interval.db --mode gdn.chunkwise --cp 2 --layers 4 $width --route interval
 compare "" naive.db interval.db --drop-range thd_route
+echo "for information: a short step of few layers and many micro-batches, each with two routes of the interval kind to derive"
+short="--cp 2 --layers 8 --microbatches 4 --recompute full --tokens 2048 --seqs 1024,512,512 --hidden 128 --kheads 2 --vheads 4 --dk 32 --dv 32"
+run naive.db --mode gdn.chunkwise $short --route naive --boundaries cached
+run blocks.db --mode gdn.chunkwise $short --route interval --pack blocks
+compare "" naive.db blocks.db --drop-range thd_route
 echo "the waits of a route that is decoded at every use"
 run encoded.db --mode gdn.chunkwise --cp 2 --layers 4 $width --route encoded
 compare 2 encoded.db interval.db --drop-syncs route_decode
