@@ -102,4 +102,4 @@ static enum status run(int argc, char **argv, struct err *e)
     return err_status(e);
 }
 
-const struct cmd cmd_diff = {.name = "diff", .what = "two runs held against each other: headline, syncs, kernels, collectives", .run = run};
+const struct cmd cmd_diff = {.name = "diff", .what = "two runs held against each other: headline, syncs, kernels, comm", .run = run};

@@ -72,7 +72,7 @@ static bool unknown(const char *topic, struct err *e)
     for (size_t i = 0; table_descs[i] && n < MOST_TOPICS - 1; i++)
         names[n++] = table_descs[i]->name;
     const char *near = nearest_name(topic, names);
-    return fail(e, ERR_USAGE, "%s: no such command or table%s%s", topic, near ? "; did you mean " : "", near ? near : "");
+    return fail(e, ERR_USAGE, "%s: no such command or table%s%s", topic, near ? "; did you mean " : "; cpscope help lists them", near ? near : "");
 }
 
 static enum status show_command(const struct cmd *c, struct err *e)
@@ -91,7 +91,7 @@ static void list(void)
     puts("\ntables:");
     for (size_t i = 0; table_descs[i]; i++)
         printf("  %-10s %s\n", table_descs[i]->name, table_descs[i]->title);
-    puts("\nexit status: 0 ok or pass, 1 the gate or check says no, 2 usage, 3 failure, 4 cannot be judged");
+    puts("\nexit status: 0 ok or pass, 1 the gate or check says no, 2 usage, 3 failure,\n             4 cannot be judged");
 }
 
 static bool asks_for_help(const char *arg)
@@ -129,4 +129,4 @@ static enum status run(int argc, char **argv, struct err *e)
     return STATUS_USAGE;
 }
 
-const struct cmd cmd_help = {"help", "definitions: of a command, a table and its columns, the rule language", run};
+const struct cmd cmd_help = {"help", "definitions: a command, a table and its columns, the rule language", run};

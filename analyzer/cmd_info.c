@@ -182,7 +182,9 @@ static enum status run(int argc, char **argv, struct err *e)
     const struct opt_group groups[] = {{opts, &args}, {output_opts, &oo}, {0}};
     if (opt_parse(argc, argv, groups,
                   "What a trace says of itself.\vlast_event_ns: since the trace's start. clean_end: 1, or 0 when the recording was cut off. "
-                  "recording_cost_pct: time that recording took on the emitting threads, of their time.",
+                  "recording_cost_pct: time that recording took on the emitting threads, of their time.\n\n"
+                  "  cpscope info run.sqlite\n"
+                  "  cpscope info run.sqlite --filter loss",
                   &a, e) &&
         output_ready(&oo, false, e))
         show(&args, &oo, e);
@@ -190,4 +192,4 @@ static enum status run(int argc, char **argv, struct err *e)
     return err_status(e);
 }
 
-const struct cmd cmd_info = {"info", "what a trace says of itself: backend, ranks, losses, cost of recording", run};
+const struct cmd cmd_info = {"info", "what a trace says of itself: backend, ranks, losses, recording cost", run};

@@ -37,7 +37,7 @@ static const char doc[] =
     "files of cpbench run or train --log: loss, grad_norm, reward, a curve a file), scaling (several recordings: step time, exposed "
     "communication and device idle time after host syncs, against ranks or tokens).\n\n"
     "  cpscope plot breakdown run.sqlite -o breakdown.svg\n"
-    "  cpscope plot syncs after.sqlite --baseline before.sqlite --ledger op -o syncs.png\n"
+    "  cpscope plot syncs after.sqlite --baseline before.sqlite -o syncs.png\n"
     "  cpscope plot curves a1.csv a2.csv b.csv --log -o loss.svg\n"
     "  cpscope plot scaling cp2.sqlite cp4.sqlite cp8.sqlite -o scaling.svg";
 
@@ -119,8 +119,10 @@ static const struct kind *kind_find(const char *name, struct err *e)
 static bool format_of(const char *path, enum plot_format *f, struct err *e)
 {
     const char *dot = path ? strrchr(path, '.') : NULL;
-    if (!dot || (strcmp(dot, ".svg") != 0 && strcmp(dot, ".png") != 0))
+    if (!path)
         return fail(e, ERR_USAGE, "where to? say -o OUT.svg or -o OUT.png");
+    if (!dot || (strcmp(dot, ".svg") != 0 && strcmp(dot, ".png") != 0))
+        return fail(e, ERR_USAGE, "-o %s: the name must end in .svg or .png", path);
     *f = strcmp(dot, ".png") == 0 ? PLOT_PNG : PLOT_SVG;
     return true;
 }
@@ -172,5 +174,4 @@ static enum status run(int argc, char **argv, struct err *e)
     return ok ? STATUS_OK : err_status(e);
 }
 
-const struct cmd cmd_plot = {
-    .name = "plot", .what = "draw a trace: breakdown, syncs, timeline, steps, wait, curves, scaling (svg or png)", .run = run};
+const struct cmd cmd_plot = {.name = "plot", .what = "draw a trace (svg, png): breakdown, syncs, steps, timeline ...", .run = run};

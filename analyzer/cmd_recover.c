@@ -40,7 +40,8 @@ static enum status run(int argc, char **argv, struct err *e)
     bool ok = opt_parse(argc, argv, groups,
                         "Finishes an unfinished recording in place.\vOther commands do this by themselves. Every event "
                         "that the program had reported is kept, and info shows clean_end 0. A recording that still runs is left "
-                        "alone; one that another host may still be writing is finished by this command only.",
+                        "alone; one that another host may still be writing is finished by this command only.\n\n"
+                        "  cpscope recover run.sqlite",
                         &a, e);
     for (size_t i = 0; ok && i < args.files.n; i++) {
         bool done;

@@ -1,10 +1,13 @@
 /* bench.c - main of cpbench: finds the row of the command, runs it, prints the error, checks stdout, maps the status. */
 #include "kernels/bench.h"
+#include "schemas/nearest.h"
 #include "schemas/version.h"
 
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { MOST_COMMANDS = 64 };
 
 static const struct bench_cmd *find(const char *name)
 {
@@ -45,6 +48,19 @@ static enum status run_command(const struct bench_cmd *c, int argc, char **argv)
     return close_stdout(self, e.kind ? err_status(&e) : status);
 }
 
+static enum status unknown(const char *name)
+{
+    const char *names[MOST_COMMANDS] = {NULL};
+    for (size_t i = 0; bench_cmds[i] && i < MOST_COMMANDS - 1; i++)
+        names[i] = bench_cmds[i]->name;
+    const char *near = name ? nearest_name(name, names) : NULL;
+    if (!name)
+        fprintf(stderr, "cpbench: which command? cpbench --help lists them\n");
+    else
+        fprintf(stderr, "cpbench: %s: no such command%s%s; cpbench --help lists them\n", name, near ? ", did you mean " : "", near ? near : "");
+    return STATUS_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     setlocale(LC_ALL, "C");
@@ -57,9 +73,7 @@ int main(int argc, char **argv)
         const struct bench_cmd *c = first ? find(first) : NULL;
         if (c)
             return run_command(c, argc - 1, argv + 1);
-        fprintf(stderr, first ? "cpbench: %s: no such command; cpbench --help lists them\n" : "cpbench: which command? cpbench --help lists them\n",
-                first);
-        return STATUS_USAGE;
+        return unknown(first);
     }
     return close_stdout("cpbench", STATUS_OK);
 }

@@ -50,7 +50,8 @@ static enum status run(int argc, char **argv, struct err *e)
                   "chunk form). "
                   "work: sum of q_len * k_len over the pieces of attention that the rank computes. "
                   "schedule: with --dynamic-cp, the micro-batches of each cp size that the rank works on. "
-                  "Drawn lengths are those of step 0.",
+                  "Drawn lengths are those of step 0.\n\n"
+                  "  cpbench expect --mode gdn.chunkwise --cp 4 --layers 4 --route naive",
                   &a, e) &&
         run_config_of(&o, &c, &a, e)) {
         struct table t;

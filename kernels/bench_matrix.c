@@ -88,7 +88,10 @@ static enum status run(int argc, char **argv, struct err *e)
     struct matrix m = {0};
     if (opt_parse(argc, argv, groups,
                   "Runs an experiment: every run of the file as a program, recorded where it says so, then tables of ours beside the seed's figures, "
-                  "as text here and as results.csv and index.html in the output folder.",
+                  "as text here and as results.csv and index.html in the output folder.\v"
+                  "FILE is an experiment file (key = value) or one that this program carries, such as s0 or s4-perf.\n\n"
+                  "  cpbench matrix s3\n"
+                  "  cpbench matrix my.matrix --repeat 3 -o results",
                   &a, e) &&
         (o.repeat >= 1 || fail(e, ERR_USAGE, "--repeat %" PRId64 ": want 1 or more", o.repeat)) && matrix_load(&m, o.file, &a, e)) {
         if (o.left_out)

@@ -119,7 +119,9 @@ static enum status run(int argc, char **argv, struct err *e)
             "loss is the mean of out^2/2; grad_norm is over input and parameter gradients. Parameters are not updated: all steps "
             "see the same ones, on other data. step_ns, fwd_ns, pass_ns and peak_bytes are the largest of the ranks'; fwd_ns is the device's time in "
             "forward phases, pass_ns in all of the micro-batches, without the reductions at the end. Hashes are of bits: equal hashes are equal "
-            "outputs, whatever the route. Times on the cpu backend are this machine's.",
+            "outputs, whatever the route. Times on the cpu backend are this machine's.\n\n"
+            "  cpbench run --mode gdn.chunkwise --cp 4 --layers 4 --recompute full\n"
+            "  cpbench run --mode attn.ring.zigzag --device sim --cp 8 --tokens 131072",
             &a, e) &&
         run_config_of(&o, &c, &a, e) && set_faults(&f, &c, e))
         run_and_print(&o, &c, argv[0], &a, e);

@@ -57,10 +57,11 @@ static const char doc[] =
     "Trains a model of GDN layers with gated attention in every fourth, and writes a row a step: csv "
     "step,loss,grad_norm,tokens,step_ns,tok_per_s,mfu,peak_bytes,valid_tokens,param_hash.\v"
     "The command line wins over --config. Without --attn-mode attention takes the mode of the same layout: attn.kvag.direct1 for zigzag rows, "
-    "else "
-    "attn.kvag.contiguous. loss is the mean cross-entropy over tokens that have a successor in their document; grad_norm is over parameter "
+    "else attn.kvag.contiguous. loss is the mean cross-entropy over tokens that have a successor in their document; grad_norm is over parameter "
     "gradients, before the update; param_hash is of the parameters after it. mfu = (6 * parameters * tokens + 3 * (attention + recurrence)) / "
-    "(step time * peak of all ranks), on sim, where the machine says the peak. Time and bytes are those of rank 0.";
+    "(step time * peak of all ranks), on sim, where the machine says the peak. Time and bytes are those of rank 0.\n\n"
+    "  cpbench train --config tiny --mode gdn.chunkwise --steps 10 --log -\n"
+    "  cpbench train --config tiny --mode gdn.ulysses --steps 10 --log b.csv --save b.ckpt";
 
 /* ---- the configuration ---- */
 

@@ -56,7 +56,10 @@ static const char *help(struct arena *a)
     const char *text = "Compares our kernels with reference vectors.\v";
     for (const struct vector_form *const *f = vector_forms; *f; f++)
         text = arena_printf(a, "%s  %-24s %s\n", text, (*f)->name, (*f)->what);
-    return arena_printf(a, "%s\nThe form is told by the content of a file. Exit 1 when a row is not ok, 3 when a file is of no known form.", text);
+    return arena_printf(a,
+                        "%s\nThe form is told by the content of a file. Exit 1 when a row is not ok, 3 when a file is of no known form.\n\n"
+                        "  cpbench vectors vectors/*.json",
+                        text);
 }
 
 static enum status run(int argc, char **argv, struct err *e)

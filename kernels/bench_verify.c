@@ -193,7 +193,8 @@ static enum status run(int argc, char **argv, struct err *e)
                   "parameter gradients on every rank with those of one rank: csv mode,cp,case,dtype,quantity,metric,value,limit,ok.\v"
                   "max_abs: largest difference, not judged. max_rel_ref: that by the largest element. rel_l2: length of the difference by the "
                   "length of the reference. param_grad: the worst parameter. Exit 1 when a row is not ok. A cp size that a mode refuses for the "
-                  "set's lengths is left out.",
+                  "set's lengths is left out.\n\n"
+                  "  cpbench verify --quick --mode gdn.chunkwise",
                   &a, e);
     const struct cp_mode *only = ok && v.mode ? mode_find(v.mode, e) : NULL;
     ok = ok && (!v.mode || only) && places_fit(&v, e);

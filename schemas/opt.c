@@ -2,6 +2,7 @@
 #include "schemas/opt.h"
 #include "schemas/arena.h"
 #include "schemas/nearest.h"
+#include "schemas/opt_help.h"
 #include "schemas/version.h"
 
 #include <argp.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_KEY = 0x1000, KEY_VERSION = 0x0fff, KEY_USAGE = 0x0ffe, KEY_HELP = '?', NAMES_MOST = 128 };
+enum { NAMES_MOST = 128 };
 
 struct parse {
     const struct opt_group *groups;
@@ -99,17 +100,12 @@ bool opt_time(const char *text, int64_t *ns)
     return false;
 }
 
-static bool is_positional(enum opt_type t)
-{
-    return t >= OPT_ARG;
-}
-
 /* The i-th option row over all groups (positionals left out), its group's struct in *into. */
 static const struct opt *row_at(const struct opt_group *g, size_t i, void **into)
 {
     for (; g->rows; g++)
         for (const struct opt *o = g->rows; o->type; o++)
-            if (!is_positional(o->type) && i-- == 0) {
+            if (!opt_positional(o->type) && i-- == 0) {
                 *into = g->into;
                 return o;
             }
@@ -197,7 +193,7 @@ static const struct opt *positional(const struct opt_group *g, size_t n, void **
 {
     for (; g->rows; g++)
         for (const struct opt *o = g->rows; o->type; o++) {
-            if (!is_positional(o->type))
+            if (!opt_positional(o->type))
                 continue;
             *into = g->into;
             if (o->type == OPT_ARGS || o->type == OPT_REST || n-- == 0)
@@ -358,46 +354,6 @@ static error_t on_key(int key, char *arg, struct argp_state *state)
     return o ? store(p, o, into, arg) : ARGP_ERR_UNKNOWN;
 }
 
-/* argp's rows: each option under its letter when it has one, else under FIRST_KEY + its number. */
-static struct argp_option *argp_rows(const struct opt_group *groups, struct arena *a)
-{
-    size_t n = 0;
-    for (const struct opt_group *g = groups; g->rows; g++, n++)
-        for (const struct opt *o = g->rows; o->type; o++)
-            n++;
-    struct argp_option *v = arena_array(a, struct argp_option, n + 4), *p = v;
-    int number = 0, group = 0;
-    for (const struct opt_group *g = groups; g->rows; g++) {
-        group++;
-        if (g->title)
-            *p++ = (struct argp_option){.doc = g->title, .group = group};
-        for (const struct opt *o = g->rows; o->type; o++) {
-            if (is_positional(o->type))
-                continue;
-            int key = o->letter ? o->letter : FIRST_KEY + number;
-            *p++ = (struct argp_option){o->name, key, o->type == OPT_FLAG ? NULL : o->value ? o->value : "VALUE", 0, o->what, group};
-            number++;
-        }
-    }
-    *p++ = (struct argp_option){"help", KEY_HELP, NULL, 0, "give this help list", -1};
-    *p++ = (struct argp_option){"usage", KEY_USAGE, NULL, 0, "give a short usage message", -1};
-    *p = (struct argp_option){"version", KEY_VERSION, NULL, 0, "print the version", -1};
-    return v;
-}
-
-static const char *args_doc(const struct opt_group *groups, struct arena *a)
-{
-    const char *doc = "";
-    for (const struct opt_group *g = groups; g->rows; g++)
-        for (const struct opt *o = g->rows; o->type; o++)
-            if (is_positional(o->type))
-                doc = arena_printf(a, "%s%s%s%s%s", doc, *doc ? " " : "", o->type == OPT_ARG_OPTIONAL ? "[" : "", o->name,
-                                   o->type == OPT_ARG_OPTIONAL ? "]"
-                                   : o->type == OPT_ARGS       ? "..."
-                                                               : "");
-    return doc;
-}
-
 static bool has_rest(const struct opt_group *g)
 {
     for (; g->rows; g++)
@@ -410,7 +366,7 @@ static bool has_rest(const struct opt_group *g)
 bool opt_parse(int argc, char **argv, const struct opt_group *groups, const char *doc, struct arena *a, struct err *e)
 {
     struct parse p = {.groups = groups, .arena = a, .e = e, .command = argv[0]};
-    struct argp argp = {argp_rows(groups, a), on_key, args_doc(groups, a), doc, NULL, NULL, NULL};
+    struct argp argp = {opt_argp_rows(groups, a), on_key, opt_args_doc(groups, a), opt_doc(doc, a), NULL, NULL, NULL};
     unsigned flags = ARGP_NO_HELP | ARGP_NO_ERRS | (has_rest(groups) ? ARGP_IN_ORDER : 0);
     error_t rc = argp_parse(&argp, argc, argv, flags, NULL, &p);
     if (rc && e->kind == ERR_NONE)

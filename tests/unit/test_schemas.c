@@ -3,6 +3,7 @@
 #include "schemas/arena.h"
 #include "schemas/intern.h"
 #include "schemas/opt.h"
+#include "schemas/opt_help.h"
 #include "schemas/table.h"
 
 TEST(first_failure_sticks_and_is_one_line)
@@ -170,6 +171,36 @@ TEST(a_list_has_no_end)
     arena_free(&a);
 }
 
+/* No line is wider than a terminal, parts hang where the text began, and with them put together it is what it was. */
+TEST(long_lines_of_help_hang)
+{
+    PROP(300)
+    {
+        struct arena a = {0};
+        const char *text = "What it is.\v  name      ", *got = NULL;
+        for (size_t n = rnd(60); n > 0; n--)
+            text = arena_printf(&a, "%s%.*s%s", text, 1 + (int)rnd(12), "abcdefghijkl", n > 1 ? " " : "");
+        text = arena_printf(&a, "%s\n\nThe rest.", text);
+        got = opt_doc(text, &a);
+        char *joined = arena_alloc(&a, strlen(got) + 1), *to = joined;
+        size_t width = 0, widest = 0;
+        for (const char *p = got; *p; p++) {
+            bool hangs = *p == '\n' && strncmp(p + 1, "            ", 12) == 0;
+            width = *p == '\n' || *p == '\v' ? 0 : width + 1;
+            widest = width > widest ? width : widest;
+            *to++ = hangs ? ' ' : *p;
+            if (hangs) {
+                p += 12;
+                width = 12;
+            }
+        }
+        assert_string_equal(joined, text);
+        if (widest > 78 || (strlen(text) > 110 && !strstr(got, "\n            a")))
+            fail_msg("%zu columns: %s", widest, got);
+        arena_free(&a);
+    }
+}
+
 static const struct column columns[] = {{"name", UNIT_TEXT}, {"n", UNIT_COUNT}, {"pct", UNIT_PERCENT, "n"}, {"x", UNIT_REAL}, {0}};
 
 TEST(csv_quotes_and_keeps_absent_empty)
@@ -223,4 +254,4 @@ TEST(sorting_is_total_with_absent_last)
 
 UNIT_MAIN(UNIT(first_failure_sticks_and_is_one_line), UNIT(arena_gives_zeroed_disjoint_memory), UNIT(interned_strings_keep_their_ids),
           UNIT(times_are_exact_and_need_a_unit), UNIT(options_fill_their_rows), UNIT(rest_takes_the_program_with_its_options),
-          UNIT(a_list_has_no_end), UNIT(csv_quotes_and_keeps_absent_empty), UNIT(sorting_is_total_with_absent_last))
+          UNIT(a_list_has_no_end), UNIT(long_lines_of_help_hang), UNIT(csv_quotes_and_keeps_absent_empty), UNIT(sorting_is_total_with_absent_last))
