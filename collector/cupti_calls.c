@@ -99,31 +99,39 @@ static bool add_api(int domain, uint32_t cbid, const char *name, struct calls_wa
     return true;
 }
 
-/* Numbers have gaps; after a long one there is nothing more. */
-static int ask_for(int domain, void *subscriber, struct calls_want want)
+static void fails(struct calls_failed *f, const char *call, int result)
 {
-    int missing = 0, first_error = CUPTI_OK;
-    for (uint32_t id = 1; id < CBIDS_MAX && missing < GAP; id++) {
-        const char *name = NULL;
-        bool known = cupti->callback_name(domain, id, &name) == CUPTI_OK && name;
-        missing = known ? 0 : missing + 1;
-        if (!known || !add_api(domain, id, name, want))
-            continue;
-        int rc = cupti->enable_callback(1, subscriber, domain, id);
-        first_error = first_error == CUPTI_OK ? rc : first_error;
-    }
-    return first_error;
+    if (f->result == CUPTI_OK && result != CUPTI_OK)
+        *f = (struct calls_failed){call, result};
 }
 
-bool calls_start(struct recorder *r, const struct cupti *c, void *subscriber, struct calls_want want, int *result)
+/* Numbers have gaps; after a long one there is nothing more. */
+static void ask_for(int domain, void *subscriber, struct calls_want want, struct calls_failed *f)
+{
+    int missing = 0, known = 0, result = CUPTI_UNKNOWN;
+    for (uint32_t id = 1; id < CBIDS_MAX && missing < GAP; id++) {
+        const char *name = NULL;
+        int rc = cupti->callback_name(domain, id, &name);
+        bool has_name = rc == CUPTI_OK && name;
+        result = rc == CUPTI_OK ? result : rc;
+        known += has_name;
+        missing = has_name ? 0 : missing + 1;
+        if (has_name && add_api(domain, id, name, want))
+            fails(f, "cuptiEnableCallback", cupti->enable_callback(1, subscriber, domain, id));
+    }
+    if (!known)
+        fails(f, "cuptiGetCallbackName", result);
+}
+
+bool calls_start(struct recorder *r, const struct cupti *c, void *subscriber, struct calls_want want, struct calls_failed *failed)
 {
     recorder = r;
     cupti = c;
     waits_only = !want.rows;
-    *result = ask_for(CUPTI_DOMAIN_RUNTIME, subscriber, want);
-    int driver = ask_for(CUPTI_DOMAIN_DRIVER, subscriber, want);
-    *result = *result == CUPTI_OK ? driver : *result;
-    return *result == CUPTI_OK;
+    *failed = (struct calls_failed){.result = CUPTI_OK};
+    ask_for(CUPTI_DOMAIN_RUNTIME, subscriber, want, failed);
+    ask_for(CUPTI_DOMAIN_DRIVER, subscriber, want, failed);
+    return failed->result == CUPTI_OK;
 }
 
 /* ---- rows ---- */

@@ -17,8 +17,13 @@ struct calls_want {
     bool launches; /* which launch a kernel came from */
 };
 
-/* Looks the calls up and asks for their callbacks. NULL: a result that is not CUPTI_OK in *result, of the first that failed. */
-bool calls_start(struct recorder *r, const struct cupti *c, void *subscriber, struct calls_want want, int *result);
+struct calls_failed {
+    const char *call; /* of CUPTI */
+    int result;
+};
+
+/* Looks the calls up and asks for their callbacks. false: *failed is the first that failed. */
+bool calls_start(struct recorder *r, const struct cupti *c, void *subscriber, struct calls_want want, struct calls_failed *failed);
 
 /* An API callback, of any thread. */
 void calls_back(int domain, uint32_t cbid, const struct cupti_call *call);

@@ -80,8 +80,12 @@ static void on_fatal(const struct cupti_state *s)
 static void on_node(uint32_t what, const struct cupti_resource *r)
 {
     const struct cupti_graph *g = r->about;
+    static _Atomic bool said;
     uint64_t node = 0, original = 0;
-    if (!g || cupti.node_id(g->node, &node) != CUPTI_OK)
+    int rc = g ? cupti.node_id(g->node, &node) : CUPTI_OK;
+    if (rc != CUPTI_OK && !atomic_exchange(&said, true))
+        missing("where kernels of graphs were captured is not known", "cuptiGetGraphNodeId", rc);
+    if (!g || rc != CUPTI_OK)
         return;
     if (what == CUPTI_NODE_CREATED) {
         graph_node_made(node, ranges_innermost());
@@ -183,7 +187,7 @@ static void start_records(const struct record_options *o)
 
 static void start_calls(const struct record_options *o)
 {
-    int rc;
+    struct calls_failed failed;
     struct calls_want want = {.rows = !o->lite && (o->kinds & 1u << EV_RUNTIME), .launches = launch_collecting()};
     stack_start(recorder);
     if (launch_collecting() && cupti.node_id) {
@@ -191,8 +195,8 @@ static void start_calls(const struct record_options *o)
         cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_NODE_CLONED);
     }
     cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL);
-    if (!calls_start(recorder, &cupti, subscriber, want, &rc))
-        missing("some API calls are not recorded", "cuptiEnableCallback", rc);
+    if (!calls_start(recorder, &cupti, subscriber, want, &failed))
+        missing("some API calls are not recorded", failed.call, failed.result);
     rows_watch(true);
 }
 

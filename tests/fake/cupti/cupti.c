@@ -216,6 +216,7 @@ API int cuptiEnableCallback(uint32_t on, void *handle, int domain, uint32_t cbid
 
 API int cuptiGetCallbackName(int domain, uint32_t cbid, const char **name)
 {
+    RETURN_IF_FAULT("cuptiGetCallbackName", domain);
     if (domain > CUPTI_DOMAIN_RUNTIME || cbid >= MAX_CBID || !functions[domain][cbid])
         return CUPTI_BAD_PARAMETER;
     *name = functions[domain][cbid];
@@ -304,12 +305,14 @@ API int cuptiGetTimestamp(uint64_t *time)
 API int cuptiSetThreadIdType(int type)
 {
     (void)type;
+    RETURN_IF_FAULT("cuptiSetThreadIdType", -1);
     return CUPTI_OK;
 }
 
 API int cuptiActivityEnableAllSyncRecords(uint8_t on)
 {
     (void)on;
+    RETURN_IF_FAULT("cuptiActivityEnableAllSyncRecords", -1);
     return CUPTI_OK;
 }
 
@@ -317,6 +320,7 @@ API int cuptiActivityEnableAllSyncRecords(uint8_t on)
 API int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint32_t *id)
 {
     (void)context, (void)per_thread;
+    RETURN_IF_FAULT("cuptiGetStreamIdEx", -1);
     *id = stream ? *(const uint32_t *)stream : 7;
     return CUPTI_OK;
 }
@@ -324,6 +328,7 @@ API int cuptiGetStreamIdEx(void *context, void *stream, uint8_t per_thread, uint
 /* So does a node. */
 API int cuptiGetGraphNodeId(void *node, uint64_t *id)
 {
+    RETURN_IF_FAULT("cuptiGetGraphNodeId", -1);
     *id = *(const uint64_t *)node;
     return CUPTI_OK;
 }

@@ -166,6 +166,7 @@ static size_t size_of(uint32_t kind)
 
 API int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct cupti_record **record)
 {
+    RETURN_IF_FAULT("cuptiActivityGetNextRecord", -1);
     uint8_t *at = *record ? (uint8_t *)*record + stride_of(size_of((*record)->kind)) : buffer;
     if (at + sizeof(uint32_t) > buffer + valid)
         return CUPTI_MAX_LIMIT;
