@@ -36,12 +36,14 @@ static struct trip trip_of(struct cp_rank *r, struct devpool *pool, const int64_
     return (struct trip){r, pool, (bounds[i + 1] - bounds[i]) / c, bounds[i] / c, bounds[i]};
 }
 
-/* The two bounds of sequence i of the boundary buffer: where its rows begin and end. */
-static void unpack_sequences(struct cp_rank *r, int64_t i, int64_t *bounds)
+/* The two bounds of every sequence in the boundary buffer, where its rows begin and end: all are read before any is packed. */
+static void unpack_sequences(struct cp_rank *r, int64_t sequences, int64_t *bounds)
 {
     const int64_t *cu = packed_layout(&r->batch->packed)->cu;
-    bounds[i] = hostread_item_i64(r->stream, cu + i, SITE_HERE);
-    bounds[i + 1] = hostread_item_i64(r->stream, cu + i + 1, SITE_HERE);
+    for (int64_t i = 0; i < sequences; i++) {
+        bounds[i] = hostread_item_i64(r->stream, cu + i, SITE_HERE);
+        bounds[i + 1] = hostread_item_i64(r->stream, cu + i + 1, SITE_HERE);
+    }
 }
 
 /* All-to-all of (cp, rows, width) blocks. */
@@ -167,8 +169,8 @@ static const float *unpack_all(struct cp_rank *r, struct layer_state *st, struct
     struct rows_part *parts = arena_array(&st->arena, struct rows_part, k->sequences);
     bool ok = true;
     devpool_init(&scratch, r->device);
+    unpack_sequences(r, k->sequences, k->bounds);
     for (int64_t i = 0; ok && i < k->sequences; i++) {
-        unpack_sequences(r, i, k->bounds);
         ok = mode_check_length(k->bounds[i + 1] - k->bounds[i], r->shape->cp, e);
         struct trip t = trip_of(r, &scratch, k->bounds, i);
         parts[i] = (struct rows_part){ok && t.rows ? sequence_in(&t, proj) : NULL, t.rows * r->shape->cp};
@@ -186,8 +188,8 @@ static float *pack_all(struct cp_rank *r, struct layer_state *st, struct kept *k
     struct rows_part *parts = arena_array(&st->arena, struct rows_part, k->sequences);
     devpool_init(&scratch, r->device);
     float *y = devpool_rows(&st->pool, shape_rows(r->shape) * gdn_out_width(r->shape));
+    unpack_sequences(r, k->sequences, k->bounds);
     for (int64_t i = 0; i < k->sequences; i++) {
-        unpack_sequences(r, i, k->bounds);
         struct trip t = trip_of(r, &scratch, k->bounds, i);
         parts[i] = (struct rows_part){t.rows ? sequence_out(&t, m) : NULL, t.rows};
     }
