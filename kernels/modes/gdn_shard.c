@@ -76,9 +76,14 @@ int64_t gdn_shard_state(const struct gdn_core *c)
     return c->vheads * c->dk * c->dv;
 }
 
+static int64_t last_tokens(const struct recurrent *rec)
+{
+    return rec->local_cu[rec->segments] - rec->local_cu[rec->segments - 1];
+}
+
 static int64_t last_chunks(const struct recurrent *rec)
 {
-    return (rec->local_cu[rec->segments] - rec->local_cu[rec->segments - 1] + GDN_CHUNK - 1) / GDN_CHUNK;
+    return (last_tokens(rec) + GDN_CHUNK - 1) / GDN_CHUNK;
 }
 
 void gdn_shard_summarise(struct cp_rank *r, struct layer_state *st, struct gdn_shard *k, bool reset)
@@ -94,7 +99,8 @@ void gdn_shard_summarise(struct cp_rank *r, struct layer_state *st, struct gdn_s
     if (r->shape->summary_kept && st->for_backward)
         k->states = devpool_floats(c->pool, last_chunks(rec) * gdn_core_summary(c));
     op_gdn_summary_fwd(
-        c->stream, &(struct gdn_summary_fwd_args){.in = gdn_core_inputs(c), .sm = k->sm, .states = k->states, .reset = reset && rec->segments > 1});
+        c->stream, &(struct gdn_summary_fwd_args){
+                       .in = gdn_core_inputs(c), .sm = k->sm, .states = k->states, .reset = reset && rec->segments > 1, .tokens = last_tokens(rec)});
 }
 
 void gdn_shard_differentiate(struct cp_rank *r, const struct gdn_shard *k, const struct gdn_back *b, const float *dsm)
@@ -169,12 +175,17 @@ static float *summarise_back(struct cp_rank *r, const struct gdn_shard *k, const
 {
     DEV_RANGE(r->device, RANGE_STATE_SUMMARY, -1);
     const struct gdn_core *c = &k->core;
+    const struct recurrent *rec = &r->batch->recurrent;
     float *dsm = devpool_floats(b->pool, gdn_core_summary(c));
-    if (r->batch->recurrent.is_first)
+    if (rec->is_first)
         dev_set_async(c->stream, dsm, 0, (size_t)gdn_core_summary(c) * sizeof(float));
     else
-        op_gdn_summary_bwd(c->stream,
-                           &(struct gdn_summary_bwd_args){.in = gdn_core_inputs(c), .d_o = b->d_o, .sm = k->sm, .dsm = dsm, .lddo = gdn_core_out(c)});
+        op_gdn_summary_bwd(c->stream, &(struct gdn_summary_bwd_args){.in = gdn_core_inputs(c),
+                                                                     .d_o = b->d_o,
+                                                                     .sm = k->sm,
+                                                                     .dsm = dsm,
+                                                                     .lddo = gdn_core_out(c),
+                                                                     .tokens = rec->local_cu[1] - rec->local_cu[0]});
     return dsm;
 }
 

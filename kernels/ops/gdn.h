@@ -84,8 +84,9 @@ struct gdn_summary_fwd_args {
     struct gdn_inputs in;
     float *sm;
     void *work;
-    float *states; /* [HV][chunks of the last segment][dk][dv+dk]: what gdn_summary_grad can use; NULL: not wanted */
-    int32_t reset; /* M is 0: a state that enters the shard does not leave it (it has several segments) */
+    float *states;  /* [HV][chunks of the last segment][dk][dv+dk]: what gdn_summary_grad can use; NULL: not wanted */
+    int32_t reset;  /* M is 0: a state that enters the shard does not leave it (it has several segments) */
+    int64_t tokens; /* of the last segment, for the cost alone; 0: counted as though it were the whole shard */
 };
 OP_DECLARE(gdn_summary_fwd);
 size_t gdn_summary_fwd_work(const struct gdn_inputs *in);
@@ -99,6 +100,7 @@ struct gdn_summary_bwd_args {
     float *dsm;
     void *work;
     int64_t lddo;
+    int64_t tokens; /* of the first segment, as above */
 };
 OP_DECLARE(gdn_summary_bwd);
 size_t gdn_summary_bwd_work(const struct gdn_inputs *in);

@@ -47,11 +47,20 @@ void gdn_summary_fwd_cpu(const struct gdn_summary_fwd_args *a)
     }
 }
 
+/* What a summary goes over. */
+static struct gdn_inputs segment_of(const struct gdn_inputs *in, int64_t tokens)
+{
+    struct gdn_inputs part = *in;
+    if (tokens)
+        part.T = tokens;
+    return part;
+}
+
 struct cost gdn_summary_fwd_cost(const struct gdn_summary_fwd_args *a)
 {
-    const struct gdn_inputs *in = &a->in;
-    double E = in->dv + in->dk;
-    return (struct cost){gdn_flops(in, E, 2 * E / in->dv), gdn_input_bytes(in) + 4.0 * in->HV * in->dk * E, ((double)in->T + in->C - 1) / in->C};
+    struct gdn_inputs in = segment_of(&a->in, a->tokens);
+    double E = in.dv + in.dk;
+    return (struct cost){gdn_flops(&in, E, 2 * E / in.dv), gdn_input_bytes(&in) + 4.0 * in.HV * in.dk * E, ((double)in.T + in.C - 1) / in.C};
 }
 
 /* ---- [dSx | M^T] of the first segment: the sweep of D alone, from zero ---- */
@@ -136,10 +145,10 @@ void gdn_summary_bwd_cpu(const struct gdn_summary_bwd_args *a)
 
 struct cost gdn_summary_bwd_cost(const struct gdn_summary_bwd_args *a)
 {
-    const struct gdn_inputs *in = &a->in;
-    double E = in->dv + in->dk;
-    return (struct cost){gdn_flops(in, in->dk + 2.0 * in->dv, 3), gdn_input_bytes(in) + 4.0 * in->HV * (in->T * in->dv + 2 * in->dk * E),
-                         ((double)in->T + in->C - 1) / in->C};
+    struct gdn_inputs in = segment_of(&a->in, a->tokens);
+    double E = in.dv + in.dk;
+    return (struct cost){gdn_flops(&in, in.dk + 2.0 * in.dv, 3), gdn_input_bytes(&in) + 4.0 * in.HV * ((double)in.T * in.dv + 2 * in.dk * E),
+                         ((double)in.T + in.C - 1) / in.C};
 }
 
 /* ---- the fold ---- */
