@@ -369,6 +369,13 @@ static bool read_batches(const struct run_options *o, struct run_config *c, stru
     return groups_check(c, e);
 }
 
+static void slow_down(struct run_config *c)
+{
+    int64_t *const costs[] = {&c->host_cost_ns, &c->host_nograd_ns, &c->host_layer_ns, &c->host_step_ns};
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++)
+        *costs[i] = llround((double)*costs[i] * c->machine.framework_slowdown);
+}
+
 /* The dispatch cost that only a machine knows. */
 static bool read_host_cost(const struct run_options *o, struct run_config *c, struct err *e)
 {
@@ -383,6 +390,8 @@ static bool read_host_cost(const struct run_options *o, struct run_config *c, st
         c->host_layer_ns = llround(c->machine.framework_layer_ns);
         c->host_step_ns = llround(c->machine.framework_step_ns);
     }
+    if (sim)
+        slow_down(c);
     return true;
 }
 

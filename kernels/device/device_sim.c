@@ -280,12 +280,12 @@ static void announce(const struct stream *s, const struct work *w, int64_t start
 }
 
 /* A framework's collective costs its host more than an op, of which it paid one; in proportion where ops cost other than the
- * machine says. */
+ * machine says. What it costs more is spent below Python: a profiler does not slow it. */
 static int64_t comm_cost(const struct device *d)
 {
     const struct machine *m = sim_machine();
     double ops = m->framework_op_ns > 0 ? m->framework_comm_ns / m->framework_op_ns : 1;
-    return llround((double)d->host_cost * fmax(0, ops - 1));
+    return llround((double)d->host_cost / m->framework_slowdown * fmax(0, ops - 1));
 }
 
 /* What a work costs the host, which is at most the depth of the queue ahead. */

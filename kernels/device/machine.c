@@ -41,6 +41,7 @@ static const struct key {
     REAL(framework_nograd_share, 0, 1),
     REAL(framework_layer_ns, 0, 1e9),
     REAL(framework_step_ns, 0, 1e11),
+    REAL(framework_slowdown, 0.1, 1000),
     WHOLE(queue_depth, 1, 1 << 16),
     REAL(launch_latency_ns, 0, 1e9),
     REAL(kernel_min_ns, 0, 1e9),

@@ -134,11 +134,17 @@ static void extra_item(struct cp_rank *r)
     dev_free(r->device, value);
 }
 
+/* The modules and launchers of a framework around its ops. */
+static void pay_layer(struct model *m)
+{
+    if (m->config->host_layer_ns)
+        dev_host_work(m->rank.device, m->config->host_layer_ns);
+}
+
 bool block_forward(struct model *m, int64_t l, const float *x, float *out, struct block_state *st, bool for_backward, struct err *e)
 {
     DEV_RANGE(m->rank.device, MARK_LAYER, l);
-    if (m->config->host_layer_ns)
-        dev_host_work(m->rank.device, m->config->host_layer_ns);
+    pay_layer(m);
     devpool_init(&st->pool, m->rank.device);
     layer_state_init(&st->layer, m->rank.device, for_backward);
     if (l + 1 == m->config->extra_item)
@@ -174,6 +180,7 @@ bool block_backward(struct model *m, int64_t l, const float *x, float *d, struct
 {
     struct devpool pool;
     DEV_RANGE(m->rank.device, MARK_LAYER, l);
+    pay_layer(m);
     devpool_init(&pool, m->rank.device);
     float *dx = rows_of(m, &pool);
     if (m->net.vocab) {

@@ -23,7 +23,7 @@ struct run_config {
     struct machine machine;    /* of the sim device; no name: another device */
     int64_t host_cost_ns;      /* emulated dispatch cost of an op; 0 none */
     int64_t host_nograd_ns;    /* the same in the forward before a recompute */
-    int64_t host_layer_ns;     /* on sim: of a layer's forward beyond its ops; 0 none */
+    int64_t host_layer_ns;     /* on sim: of a layer's pass beyond its ops; 0 none */
     int64_t host_step_ns;      /* on sim: of a training step outside its micro-batches; 0 none */
     bool eager;                /* on sim: scans are loops of small operators */
     int64_t steps, warmup, repeat;
