@@ -82,6 +82,15 @@ record n.sqlite nccl
     row "9 NCCL, one rank" "$(sql n.sqlite "SELECT f.value, count(*), min(c.sequence), max(c.sequence), max(c.message_bytes) FROM comm c JOIN string f ON f.id = c.function GROUP BY 1")" ""
     row "  operations without a kernel" "$(sql n.sqlite "SELECT s.value, count(*) $from WHERE e.kind = 6 AND s.value LIKE 'nccl %' GROUP BY 1")" ""
 }
+carried() { sqlite3 "$1" "SELECT group_concat(x, ' ') FROM (SELECT coalesce(f.value, '-') || ':' || coalesce(c.message_bytes, '-') AS x FROM comm c
+    JOIN event e ON e.id = c.event LEFT JOIN string f ON f.id = c.function ORDER BY e.start)"; }
+record g1.sqlite groups
+[ $status -eq 77 ] || {
+    with=$(carried g1.sqlite)
+    (NCCL_PROFILER_PLUGIN=none record g2.sqlite groups)
+    row "  groups and graphs, by the profiler" "$with" "$(judge "$(wc -w <<< "$with")" 12)"
+    row "  the same by ranges" "$(carried g2.sqlite) $(sql g2.sqlite "SELECT reason, count FROM loss")" "$([ "$with" = "$(carried g2.sqlite)" ] && echo ok || echo wrong)"
+}
 record x.sqlite taken
 row "11 another subscriber first" "status $status: $(grep -c '^cpscope: ' err) line: $(grep -m 1 '^cpscope: ' err | cut -c1-70)" "$(judge $status 0)"
 record f.sqlite child

@@ -7,6 +7,7 @@
  *   graph N K        a graph of N kernels, launched K times
  *   threads N        N threads with streams of their own
  *   nccl             one rank: collectives, a group of a send to and a receive from itself
+ *   groups           groups over two communicators, either one first, also in a graph
  *   child            forks and runs itself as `launches 10` in the child
  *   taken            another subscriber of CUPTI is there first
  */
@@ -220,6 +221,56 @@ static int nccl(void)
 #endif
 }
 
+#ifdef WITH_NCCL
+static void exchange(float *x, float *y, size_t n, ncclComm_t c, cudaStream_t s)
+{
+    ncclSend(x, n, ncclFloat, 0, c, s);
+    ncclRecv(y, n, ncclFloat, 0, c, s);
+}
+
+/* 500 numbers go over a, 700 over b, whichever is called first. */
+static void group_of_two(float *x, float *y, ncclComm_t a, ncclComm_t b, int b_first, cudaStream_t s)
+{
+    ncclGroupStart();
+    exchange(x, y, b_first ? 700 : 500, b_first ? b : a, s);
+    exchange(x, y, b_first ? 500 : 700, b_first ? a : b, s);
+    ncclGroupEnd();
+}
+#endif
+
+static int groups(void)
+{
+#ifdef WITH_NCCL
+    ncclComm_t a, b;
+    cudaStream_t s;
+    cudaGraph_t g;
+    cudaGraphExec_t exec;
+    float *x, *y;
+    int device = 0;
+    CHECK(cudaMalloc(&x, 1 << 20));
+    CHECK(cudaMalloc(&y, 1 << 20));
+    CHECK(cudaStreamCreate(&s));
+    if (ncclCommInitAll(&a, 1, &device) != ncclSuccess || ncclCommInitAll(&b, 1, &device) != ncclSuccess)
+        return puts("no communicator"), 3;
+    for (int i = 0; i < 4; i++)
+        group_of_two(x, y, a, b, i % 2, s);
+    CHECK(cudaStreamSynchronize(s));
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    group_of_two(x, y, a, b, 1, s);
+    CHECK(cudaStreamEndCapture(s, &g));
+    CHECK(cudaGraphInstantiate(&exec, g, 0));
+    for (int i = 0; i < 2; i++)
+        CHECK(cudaGraphLaunch(exec, s));
+    CHECK(cudaStreamSynchronize(s));
+    ncclCommDestroy(a);
+    ncclCommDestroy(b);
+    puts("groups");
+    return 0;
+#else
+    return puts("built without NCCL"), 77;
+#endif
+}
+
 static int child(const char *self)
 {
     launches(10);
@@ -271,6 +322,8 @@ int main(int argc, char **argv)
         return threads((int)n);
     if (strcmp(mode, "nccl") == 0)
         return nccl();
+    if (strcmp(mode, "groups") == 0)
+        return groups();
     if (strcmp(mode, "child") == 0)
         return child(argv[0]);
     if (strcmp(mode, "taken") == 0)
