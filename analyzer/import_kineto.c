@@ -198,7 +198,8 @@ static void say_left(const struct kineto *k)
     } left[] = {{"rows whose time is absent, not a number or out of range, left out", k->untimed},
                 {"rows of categories that are not known here, left out", k->unknown},
                 {"ranges without an end, left out", k->open.open},
-                {"ends without a begin, left out", k->open.lone_ends}};
+                {"ends without a begin, left out", k->open.lone_ends},
+                {"asynchronous ranges, left out", k->asynchronous}};
     for (size_t i = 0; i < sizeof left / sizeof *left; i++)
         if (left[i].count)
             tracedata_loss(k->d, left[i].reason, left[i].count, INT64_MIN, INT64_MIN);

@@ -83,6 +83,7 @@ struct kineto {
     int64_t rows;            /* of our categories */
     int64_t skipped;         /* of others */
     int64_t unknown;         /* of these: of categories that nobody here knows to be no work */
+    int64_t asynchronous;    /* ranges of no thread (ph b) */
     int64_t untimed;         /* time is absent, no number or more than 73 years off */
     bool hip, cuda, devices; /* seen */
 };

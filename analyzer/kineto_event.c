@@ -261,6 +261,7 @@ bool kineto_event(struct kineto *k)
         label(k);
     if (*ph->s == 'E')
         return end(k);
+    k->asynchronous += *ph->s == 'b' || *ph->s == 'S';
     if (*ph->s != 'X' && *ph->s != 'B')
         return true;
     const struct kineto_cat *cat = kineto_cat_find(k, &k->v[K_CAT]);
