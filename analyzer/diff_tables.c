@@ -65,7 +65,7 @@ static const struct column key_columns[] = {
     {"before_ns", UNIT_NS},
     {"after_ns", UNIT_NS},
     {"status", UNIT_TEXT, .what = "new, gone, changed (in count, or in time by more than a tenth), same"},
-    {"in_changed_lines", UNIT_TEXT, .what = "yes: a line of the site changed since the commit given with --git"},
+    {"in_changed_lines", UNIT_TEXT, .what = "yes: a line of the site changed since the commit given with --git", .asked = true},
     {0},
 };
 

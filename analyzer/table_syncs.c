@@ -164,7 +164,7 @@ const struct table_desc table_syncs = {
             {"per_step", UNIT_REAL, .what = "count divided by the complete steps of the rank"},
             COLUMNS_SOURCE,
             {"recoverable_ns", UNIT_NS,
-             .what = "what a replay gains in which no rank waits there; at most bubble_ns; empty beyond the 20 largest bubbles"},
+             .what = "what a replay gains in which no rank waits there; at most bubble_ns; empty beyond the 20 largest bubbles", .asked = true},
             {0},
         },
     .worst = "blocked_ns",

@@ -69,7 +69,8 @@ struct layout layout_of(const struct table *t, struct arena *a)
         if (said_once(t, c))
             continue;
         if (empty_column(t, c)) {
-            l.missing = listed(a, l.missing, ", ", human_name(t->columns[c].name, name));
+            if (!t->columns[c].asked)
+                l.missing = listed(a, l.missing, ", ", human_name(t->columns[c].name, name));
             continue;
         }
         l.columns[l.n++] = (struct shown){c, human_column(t, c)};

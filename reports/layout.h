@@ -1,7 +1,8 @@
 /* layout.h - what of a table a reader needs: which columns are shown, and the lines below.
  *
  * Formats for people (text, markdown, html) leave out a column that is the same everywhere by nature (backend, trace: said
- * once, in a line) and one that holds nothing at all (said once: not in this trace). csv and json leave out nothing.
+ * once, in a line) and one that holds nothing at all (said once, unless nobody asked for it: not in this trace). csv and
+ * json leave out nothing.
  */
 #pragma once
 #include "reports/human.h"

@@ -26,6 +26,7 @@ struct column {
     enum unit unit;
     const char *base; /* of a percentage: the column or window it is a share of */
     const char *what; /* one line for `cpscope help TABLE` */
+    bool asked;       /* filled where options ask for it: empty does not mean that the trace lacks it */
 };
 
 enum cell_kind { CELL_ABSENT, CELL_INT, CELL_REAL, CELL_TEXT };

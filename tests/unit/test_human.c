@@ -155,8 +155,13 @@ TEST(before_and_after_have_one_unit)
 
 TEST(layout_says_once_what_is_the_same_and_what_is_missing)
 {
-    static const struct column columns[] = {
-        {"rank", UNIT_ID}, {"busy_pct", UNIT_PERCENT, .base = "span_ns"}, {"stall_ns", UNIT_NS}, {"backend", UNIT_TEXT}, {"trace", UNIT_TEXT}, {0}};
+    static const struct column columns[] = {{"rank", UNIT_ID},
+                                            {"busy_pct", UNIT_PERCENT, .base = "span_ns"},
+                                            {"stall_ns", UNIT_NS},
+                                            {"backend", UNIT_TEXT},
+                                            {"trace", UNIT_TEXT},
+                                            {"gain", UNIT_NS, .asked = true},
+                                            {0}};
     struct arena a = {0};
     struct table t;
     table_init(&t, "t", "t", columns);
