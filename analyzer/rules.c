@@ -1,7 +1,7 @@
 /* rules.c - one rule a line, read word by word; every word that may stand somewhere is in a table. */
 #include "analyzer/rules.h"
 #include "analyzer/re.h"
-#include "schemas/nearest.h"
+#include "analyzer/rules_scan.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -52,87 +52,7 @@ static const struct {
     const char *name, *table;
 } aliases[] = {{"op_syncs", "syncs"}};
 
-enum { WORD_MAX = 512, NAMES_MAX = 256 };
-
-struct scan {
-    const char *p; /* the rest of the line */
-    const char *file;
-    int line;
-    struct arena *arena;
-    struct err *e;
-    char word[WORD_MAX]; /* the word taken last */
-};
-
-static bool bad(struct scan *s, const char *what)
-{
-    return fail(s->e, ERR_USAGE, "%s:%d: %s", s->file, s->line, what);
-}
-
-static bool unknown(struct scan *s, const char *kind, const char *const *names)
-{
-    const char *near = nearest_name(s->word, names);
-    return fail(s->e, ERR_USAGE, "%s:%d: %s: no such %s%s%s%s", s->file, s->line, s->word, kind, near ? "; did you mean " : "", near ? near : "",
-                near ? "?" : "");
-}
-
-static void skip_space(struct scan *s)
-{
-    while (isspace((unsigned char)*s->p))
-        s->p++;
-}
-
-/* A quoted string; its text in s->word. */
-static bool take_string(struct scan *s)
-{
-    skip_space(s);
-    size_t n = 0;
-    if (*s->p != '"')
-        return bad(s, "a pattern in double quotes is wanted after ~");
-    for (s->p++; *s->p && *s->p != '"'; s->p++) {
-        if (*s->p == '\\' && (s->p[1] == '"' || s->p[1] == '\\'))
-            s->p++;
-        if (n + 1 >= WORD_MAX)
-            return bad(s, "a pattern is longer than 511 characters");
-        s->word[n++] = *s->p;
-    }
-    s->word[n] = '\0';
-    if (*s->p != '"')
-        return bad(s, "a quote is not closed");
-    s->p++;
-    return true;
-}
-
-/* The words of the language by their first character: a name or number, an operator, or one other character. */
-static bool name_char(int c)
-{
-    return isalnum(c) || c == '_' || c == '.';
-}
-
-static bool operator_char(int c)
-{
-    return c == '<' || c == '>' || c == '=';
-}
-
-/* The next word into s->word, "" at the end of the line; returns where it began. */
-static const char *take(struct scan *s)
-{
-    skip_space(s);
-    size_t n = 0;
-    const char *start = s->p;
-    bool (*more)(int) = name_char((unsigned char)*start) ? name_char : operator_char((unsigned char)*start) ? operator_char : NULL;
-    do {
-        if (!*s->p)
-            break;
-        s->word[n++] = *s->p++;
-    } while (more && more((unsigned char)*s->p) && n + 1 < WORD_MAX);
-    s->word[n] = '\0';
-    return start;
-}
-
-static bool is(const struct scan *s, const char *word)
-{
-    return strcmp(s->word, word) == 0;
-}
+enum { NAMES_MAX = 256 };
 
 static const struct table_desc *table_named(const char *name)
 {
@@ -154,7 +74,7 @@ static bool unknown_table(struct scan *s)
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
         names[n++] = aliases[i].name;
     names[n] = NULL;
-    return unknown(s, "table", names);
+    return scan_unknown(s, "table", names);
 }
 
 /* The word taken last as a column of the rule's table. */
@@ -164,21 +84,21 @@ static bool column_of(struct scan *s, const struct table_desc *t, int *column)
     size_t n = 0;
     for (; t->columns[n].name && n < NAMES_MAX - 1; n++) {
         names[n] = t->columns[n].name;
-        if (is(s, names[n])) {
+        if (scan_is(s, names[n])) {
             *column = (int)n;
             return true;
         }
     }
     names[n] = NULL;
-    return unknown(s, "column", names);
+    return scan_unknown(s, "column", names);
 }
 
 static bool take_regex(struct scan *s, regex_t *re)
 {
-    take(s);
-    if (!is(s, "~"))
-        return bad(s, "~ is wanted here");
-    if (!take_string(s))
+    scan_take(s);
+    if (!scan_is(s, "~"))
+        return scan_bad(s, "~ is wanted here");
+    if (!scan_string(s))
         return false;
     char buf[RE_WHY];
     const char *why = re_compile(re, s->word, buf);
@@ -188,7 +108,7 @@ static bool take_regex(struct scan *s, regex_t *re)
 /* TABLE.COLUMN: one word, cut at its last dot. */
 static bool take_subject(struct scan *s, struct rule *r)
 {
-    take(s);
+    scan_take(s);
     char *dot = strrchr(s->word, '.');
     if (!dot)
         return fail(s->e, ERR_USAGE, "%s:%d: %s: TABLE.COLUMN is wanted here", s->file, s->line, *s->word ? s->word : "(nothing)");
@@ -208,26 +128,26 @@ static bool take_subject(struct scan *s, struct rule *r)
 
 static bool take_where(struct scan *s, struct rule *r)
 {
-    if (is(s, "where")) {
-        take(s);
+    if (scan_is(s, "where")) {
+        scan_take(s);
         if (!column_of(s, r->table, &r->where_column))
             return false;
         if (!take_regex(s, &r->where)) {
             r->where_column = -1;
             return false;
         }
-        take(s);
+        scan_take(s);
     }
-    if (is(s, "in")) {
-        take(s);
+    if (scan_is(s, "in")) {
+        scan_take(s);
         regex_t check;
-        if (!is(s, "range"))
-            return bad(s, "\"in\" is followed by: range ~ \"PATTERN\"");
+        if (!scan_is(s, "range"))
+            return scan_bad(s, "\"in\" is followed by: range ~ \"PATTERN\"");
         if (!take_regex(s, &check))
             return false;
         regfree(&check);
         r->in_range = arena_strdup(s->arena, s->word);
-        take(s);
+        scan_take(s);
     }
     return true;
 }
@@ -236,14 +156,14 @@ static bool take_agg(struct scan *s, struct rule *r)
 {
     static const char *const names[] = {"min", "max", "sum", "median", "per", "where", "in", NULL};
     size_t i = 0;
-    while (i < sizeof aggs / sizeof *aggs && !is(s, aggs[i].name))
+    while (i < sizeof aggs / sizeof *aggs && !scan_is(s, aggs[i].name))
         i++;
     if (i == sizeof aggs / sizeof *aggs)
-        return unknown(s, "aggregate (min max sum median per)", names);
+        return scan_unknown(s, "aggregate (min max sum median per)", names);
     r->agg = aggs[i].agg;
     if (r->agg != AGG_PER)
         return true;
-    take(s);
+    scan_take(s);
     return column_of(s, r->table, &r->key);
 }
 
@@ -260,12 +180,12 @@ static bool take_unit(struct scan *s, const struct rule *r, bool glued, double *
 {
     const struct column *c = &r->table->columns[r->column];
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
-        if (!is(s, scales[i].name))
+        if (!scan_is(s, scales[i].name))
             continue;
         if (scales[i].unit != c->unit)
             return fail(s->e, ERR_USAGE, "%s:%d: %s is not a unit of %s", s->file, s->line, s->word, c->name);
         *v *= scales[i].scale;
-        take(s);
+        scan_take(s);
         return true;
     }
     return !glued || fail(s->e, ERR_USAGE, "%s:%d: %s: no such unit; there are ns us ms s, %%, B KB MB GB", s->file, s->line, s->word);
@@ -274,7 +194,7 @@ static bool take_unit(struct scan *s, const struct rule *r, bool glued, double *
 /* [-] NUMBER [UNIT], its first word in s->word; leaves the word after it there. */
 static bool take_value(struct scan *s, const struct rule *r, double *v)
 {
-    bool negative = is(s, "-") && take(s);
+    bool negative = scan_is(s, "-") && scan_take(s);
     char unit[WORD_MAX]; /* "3ms" comes as one word */
     size_t digits = strspn(s->word, "0123456789.");
     memcpy(unit, s->word + digits, strlen(s->word + digits) + 1);
@@ -284,7 +204,7 @@ static bool take_value(struct scan *s, const struct rule *r, double *v)
         return false;
     *v = negative ? -*v : *v;
     if (!*unit)
-        take(s);
+        scan_take(s);
     else
         memcpy(s->word, unit, strlen(unit) + 1);
     return take_unit(s, r, *unit, v);
@@ -292,29 +212,29 @@ static bool take_value(struct scan *s, const struct rule *r, double *v)
 
 static bool take_limit(struct scan *s, struct rule *r)
 {
-    take(s);
+    scan_take(s);
     const struct rule_op *op = ops;
-    while (op->name && !is(s, op->name))
+    while (op->name && !scan_is(s, op->name))
         op++;
     if (!op->name)
         return fail(s->e, ERR_USAGE, "%s:%d: %s: one of <= >= == < > is wanted here", s->file, s->line, *s->word ? s->word : "(nothing)");
     r->op = op;
     r->mul = 1;
-    take(s);
-    if (!is(s, "baseline"))
+    scan_take(s);
+    if (!scan_is(s, "baseline"))
         return take_value(s, r, &r->add);
     r->baseline = true;
-    take(s);
-    if (is(s, "+")) {
-        take(s);
+    scan_take(s);
+    if (scan_is(s, "+")) {
+        scan_take(s);
         if (!take_value(s, r, &r->add))
             return false;
     }
-    if (is(s, "*")) {
-        take(s);
+    if (scan_is(s, "*")) {
+        scan_take(s);
         if (!number(s, &r->mul))
             return false;
-        take(s);
+        scan_take(s);
     }
     return true;
 }
@@ -323,7 +243,7 @@ static bool parse_rule(struct scan *s, struct rule *r)
 {
     if (!take_subject(s, r))
         return false;
-    take(s);
+    scan_take(s);
     if (!take_where(s, r) || !take_agg(s, r) || !take_limit(s, r))
         return false;
     return !*s->word || fail(s->e, ERR_USAGE, "%s:%d: %s: the rule should have ended here", s->file, s->line, s->word);
@@ -358,9 +278,9 @@ static void trim_end(char *s)
 static bool parse_allow(struct scan *s, const char *why, struct rules *r)
 {
     struct allow a = {.why = why, .file = s->file, .line = s->line};
-    skip_space(s);
+    scan_space(s);
     if (!*s->p)
-        return bad(s, "allow is followed by a pattern");
+        return scan_bad(s, "allow is followed by a pattern");
     a.pattern = arena_strdup(&r->arena, s->p);
     char buf[RE_WHY];
     const char *wrong = re_compile(&a.re, a.pattern, buf);
@@ -372,8 +292,8 @@ static bool parse_allow(struct scan *s, const char *why, struct rules *r)
 
 static bool parse_version(struct scan *s)
 {
-    take(s);
-    return is(s, "1") || fail(s->e, ERR_USAGE, "%s:%d: rules %s: this cpscope reads version 1", s->file, s->line, s->word);
+    scan_take(s);
+    return scan_is(s, "1") || fail(s->e, ERR_USAGE, "%s:%d: rules %s: this cpscope reads version 1", s->file, s->line, s->word);
 }
 
 static bool parse_line(struct scan *s, char *line, struct rules *r)
@@ -382,14 +302,14 @@ static bool parse_line(struct scan *s, char *line, struct rules *r)
     trim_end(why);
     trim_end(line);
     s->p = line;
-    skip_space(s);
+    scan_space(s);
     const char *text = s->p;
     if (!*s->p)
         return true;
-    const char *start = take(s);
-    if (is(s, "rules"))
+    const char *start = scan_take(s);
+    if (scan_is(s, "rules"))
         return parse_version(s);
-    if (is(s, "allow"))
+    if (scan_is(s, "allow"))
         return parse_allow(s, why, r);
     s->p = start;
     struct rule rule = {.text = text, .why = why, .file = s->file, .line = s->line, .where_column = -1};
