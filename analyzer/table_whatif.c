@@ -156,8 +156,8 @@ const struct table_desc table_whatif = {
             "measured times exactly. RE matches the call site, the range path or the name.",
     .columns =
         (const struct column[]){
-            {"rank", UNIT_ID},
-            {"device", UNIT_ID},
+            {"rank", UNIT_ID, .what = "rank of the job; empty where the trace does not say"},
+            {"device", UNIT_ID, .what = "device number in its process"},
             {"metric", UNIT_TEXT,
              .what = "step_ns (the median step, else the window), busy_pct (of the window), comm_sum_ns, compute_sum_ns, blocked_ns"},
             {"measured", UNIT_REAL, .what = "as in steps, summary and syncs"},

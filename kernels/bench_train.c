@@ -187,7 +187,7 @@ static void train(struct train_options *o, struct run_config *run, const char *s
     struct train_config c = {.run = run, .rates = o->rates, .load = o->load, .save = o->save};
     uint64_t started = 0;
     if (!l.f) {
-        fail(e, ERR_FAIL, "%s: %s", o->log, strerror(errno));
+        fail(e, ERR_FAIL, "%s: cannot write: %s", o->log, strerror(errno));
         return;
     }
     l.bar = isatty(STDERR_FILENO);
@@ -202,7 +202,7 @@ static void train(struct train_options *o, struct run_config *run, const char *s
     if (!e->kind && started)
         fprintf(stderr, "%s: %" PRId64 " parameters, at the start %016" PRIx64 "\n", self, train_params(run), started);
     if (to_file && fclose(l.f) != 0)
-        fail(e, ERR_FAIL, "%s: %s", o->log, strerror(errno));
+        fail(e, ERR_FAIL, "%s: cannot write: %s", o->log, strerror(errno));
 }
 
 static enum status run(int argc, char **argv, struct err *e)
