@@ -11,13 +11,21 @@ static void room(struct bytes *b, size_t more)
         b->v = array_grow(b->v, &b->cap, b->n + more, 1);
 }
 
-void bytes_int(struct bytes *b, int64_t v)
+enum { MOST_OF_INT = 10 };
+
+static inline uint8_t *put_int(uint8_t *to, int64_t v)
 {
     uint64_t u = (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
-    room(b, 10);
     for (; u >= 0x80; u >>= 7)
-        b->v[b->n++] = (uint8_t)(u | 0x80);
-    b->v[b->n++] = (uint8_t)u;
+        *to++ = (uint8_t)(u | 0x80);
+    *to++ = (uint8_t)u;
+    return to;
+}
+
+void bytes_int(struct bytes *b, int64_t v)
+{
+    room(b, MOST_OF_INT);
+    b->n = (size_t)(put_int(b->v + b->n, v) - b->v);
 }
 
 void bytes_text(struct bytes *b, const char *s, size_t n)
@@ -130,12 +138,19 @@ static void store(void *element, struct field f, uint64_t v)
 
 void bytes_fields(struct bytes *b, const void *v, size_t size, const uint32_t *at, size_t n, const struct field *f)
 {
+    enum { AT_ONCE = 1024 };
     for (; f->size; f++) {
         uint64_t last = 0;
-        for (size_t i = 0; i < n; i++) {
-            uint64_t x = load((const char *)v + size * (at ? at[i] : i), *f);
-            bytes_int(b, (int64_t)(x - last));
-            last = f->delta ? x : 0;
+        for (size_t i = 0; i < n;) {
+            size_t until = n - i < AT_ONCE ? n : i + AT_ONCE;
+            room(b, AT_ONCE * MOST_OF_INT);
+            uint8_t *to = b->v + b->n;
+            for (; i < until; i++) {
+                uint64_t x = load((const char *)v + size * (at ? at[i] : i), *f);
+                to = put_int(to, (int64_t)(x - last));
+                last = f->delta ? x : 0;
+            }
+            b->n = (size_t)(to - b->v);
         }
     }
 }

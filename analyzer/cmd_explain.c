@@ -3,6 +3,7 @@
 #include "analyzer/explain.h"
 #include "analyzer/output.h"
 #include "analyzer/progress.h"
+#include "schemas/tracefile.h"
 
 #include <stddef.h>
 
@@ -37,6 +38,7 @@ static enum status run(int argc, char **argv, struct err *e)
     bool ok = opt_parse(argc, argv, groups, doc, &arena, e);
     progress_enable(!a.quiet && !a.no_progress);
     to.quiet = a.quiet;
+    to.spared = COLUMNS_ALL;
     if (ok && trace_open(a.files.v, a.files.n, &to, &t, e)) {
         ok = trace_spares(&t, a.path, e) && output_open(&o, a.path, e) && explain_trace(&t, o.f, e);
         output_close(&o, ok, e);

@@ -82,6 +82,7 @@ static void keep_file(const struct trace_file *f, struct arena *a, struct trace_
     to->backend = tracedata_meta_get(&to->d, "backend");
     to->held = held;
     to->class = NULL;
+    to->launches = NULL;
 }
 
 static void keep_rank(const struct trace_rank *r, struct arena *a, struct trace_rank *to)

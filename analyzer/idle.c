@@ -198,7 +198,7 @@ static void find_file(struct finder *x, uint32_t file, const struct waits *w, si
 {
     struct arena a = {0};
     x->f = &x->t->files[file];
-    x->launched = launches_find(x->f, &a);
+    x->launched = launches_of(x->f);
     x->waited = event_waits(x->t, file, x->launched, &a);
     uint32_t *site = arena_array(&a, uint32_t, x->f->d.n + 1);
     want_sites(x, site);

@@ -3,6 +3,7 @@
  * Two passes over a file's rows: the first finds the extent and what is impossible, the second deals the row numbers out
  * to their ranks and (rank, device) pairs. Sorting is linear (rowsort.h), and so is all of it.
  */
+#include "analyzer/nest.h"
 #include "analyzer/rowsort.h"
 #include "analyzer/trace_build.h"
 
@@ -256,6 +257,7 @@ static bool deal_file(struct build *b, uint32_t file)
 {
     struct trace *t = b->t;
     struct deal d = {.b = b, .f = &t->files[file], .file = file};
+    d.f->launches = launches_new();
     survey(b, d.f, &t->arena);
     begin_at_zero(d.f);
     int64_t zero = d.f->start <= d.f->end ? d.f->start : 0;

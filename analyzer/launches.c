@@ -7,6 +7,7 @@
 #include "analyzer/nest.h"
 #include "analyzer/sortkey.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 struct calls {
@@ -81,5 +82,40 @@ uint32_t *launches_find(const struct trace_file *f, struct arena *a)
         of[i] = lookup(&c, ev->correlation, process, hosts == 1 && !has_calls[process]);
     }
     free(c.v);
+    return of;
+}
+
+struct launches {
+    pthread_mutex_t lock;
+    const uint32_t *of; /* NULL: not asked for yet */
+    struct arena arena;
+};
+
+struct launches *launches_new(void)
+{
+    size_t cap = 0;
+    struct launches *l = array_grow(NULL, &cap, 1, sizeof *l);
+    *l = (struct launches){0};
+    pthread_mutex_init(&l->lock, NULL);
+    return l;
+}
+
+void launches_free(struct launches *l)
+{
+    if (!l)
+        return;
+    pthread_mutex_destroy(&l->lock);
+    arena_free(&l->arena);
+    free(l);
+}
+
+const uint32_t *launches_of(const struct trace_file *f)
+{
+    struct launches *l = f->launches;
+    pthread_mutex_lock(&l->lock);
+    if (!l->of)
+        l->of = launches_find(f, &l->arena);
+    const uint32_t *of = l->of;
+    pthread_mutex_unlock(&l->lock);
     return of;
 }

@@ -32,3 +32,8 @@ uint32_t *range_paths(const struct trace *t, uint32_t file, bool plain, struct i
 
 /* By row number: 1 + the number of the host row that started a device row (same process and correlation); 0: no link. */
 uint32_t *launches_find(const struct trace_file *f, struct arena *a);
+
+/* The same, found at the first time that it is asked for and kept with the file: any thread may ask. */
+const uint32_t *launches_of(const struct trace_file *f);
+struct launches *launches_new(void);
+void launches_free(struct launches *l); /* NULL is fine */

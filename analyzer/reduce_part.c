@@ -5,6 +5,7 @@
 #include "analyzer/part_digest.h"
 #include "analyzer/part_pack.h"
 #include "analyzer/trace_build.h"
+#include "schemas/tracefile.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -63,6 +64,7 @@ static void make_entry(struct making *m, size_t i, struct entry *x, struct trace
     struct bytes b = {0};
     o.one_of_many = true;
     o.threads = 1;
+    o.spared |= m->rows ? 0u : (unsigned)COLUMNS_ALL;
     if (!trace_open(&m->p->v[i], 1, &o, &t, &x->err))
         return;
     size_t events = t.files[0].d.n;

@@ -40,7 +40,7 @@ struct look {
 static bool link_rows(struct look *x, struct arena *a)
 {
     const struct tracedata *d = &x->f->d;
-    const uint32_t *launched = launches_find(x->f, a);
+    const uint32_t *launched = launches_of(x->f);
     bool linked = false;
     x->first = arena_array(a, uint32_t, d->n + 1);
     x->next = arena_array(a, uint32_t, d->n + 1);

@@ -1,15 +1,18 @@
 /* report_side.c - the traces of a report, and whether the two sides compare. */
 #include "analyzer/diff.h"
 #include "analyzer/report.h"
+#include "schemas/tracefile.h"
 
 #include <stdlib.h>
 
 static bool open_side(struct side *s, const char *label, const char *const *paths, size_t n, const struct trace_opts *o, struct arena *a,
                       struct err *e)
 {
+    struct trace_opts with = *o;
+    with.spared |= COLUMNS_ALL;
     s->label = label;
     s->divisor = 1;
-    if (!trace_open(paths, n, o, &s->t, e))
+    if (!trace_open(paths, n, &with, &s->t, e))
         return false;
     s->units = units_count(&s->t);
     s->facts = facts_of(&s->t, a);

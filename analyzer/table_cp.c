@@ -39,8 +39,9 @@ struct look {
     struct ivl *extent; /* by instance */
     size_t extent_cap;
     struct intern kinds;
-    uint32_t *launched, *key_of; /* by device row: 1 + key */
-    uint32_t *rank_of;           /* by thread */
+    const uint32_t *launched;
+    uint32_t *key_of;  /* by device row: 1 + key */
+    uint32_t *rank_of; /* by thread */
     bool by_ring_step;
     struct ring_row *ring; /* of the lane at hand; pass: number of the instance */
     size_t nring, ring_cap;
@@ -298,7 +299,7 @@ static void look_file(struct look *x, struct arena *a, struct table *out)
 {
     const struct trace *t = x->t;
     bool linked = false;
-    x->launched = launches_find(x->f, a);
+    x->launched = launches_of(x->f);
     x->key_of = arena_array(a, uint32_t, x->f->d.n + 1);
     x->rank_of = arena_array(a, uint32_t, x->f->d.nthreads);
     cpwalk_make(t, x->file, x->launched, &x->walk, a);

@@ -92,7 +92,7 @@ static void tally_file(const struct trace *t, uint32_t file, enum by by, struct 
     intern_init(&paths);
     k.of_name = arena_array(&k.arena, uint32_t, k.f->d.strings.n + 1);
     if (by == BY_RANGE) {
-        k.launched = launches_find(k.f, &k.arena);
+        k.launched = launches_of(k.f);
         k.at = range_paths(t, file, true, &paths, &k.arena);
         k.paths = &paths;
     }

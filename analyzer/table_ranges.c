@@ -35,7 +35,7 @@ struct walk {
     uint32_t *chain_of; /* by row: 1 + chain; 0: in no range */
     uint32_t *node_of;  /* by row: 1 + node of a range */
     uint32_t *rank_of;  /* by thread: entry of trace.ranks */
-    uint32_t *launched;
+    const uint32_t *launched;
     struct sum **sums; /* by rank: by node */
     struct nest open;
     bool each;
@@ -229,7 +229,7 @@ static void fill_file(struct walk *w, const struct ledgers *l, struct arena *a, 
     w->plain = arena_array(a, uint32_t, d->strings.n + 1);
     w->rank_of = arena_array(a, uint32_t, d->nthreads);
     w->sums = arena_array(a, struct sum *, w->t->nranks);
-    w->launched = launches_find(w->f, a);
+    w->launched = launches_of(w->f);
     for (uint32_t r = 0; r < w->t->nranks; r++)
         for (size_t i = 0; w->t->ranks[r].file == file && i < w->t->ranks[r].nthreads; i++)
             walk_thread(w, r, &w->t->ranks[r].threads[i]);

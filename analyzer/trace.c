@@ -1,4 +1,5 @@
 /* trace.c - opening a trace: the order of its parts, and what tables ask of it. */
+#include "analyzer/nest.h"
 #include "analyzer/output.h"
 #include "analyzer/re.h"
 #include "analyzer/part.h"
@@ -167,8 +168,11 @@ bool trace_open(const char *const *paths, size_t n, const struct trace_opts *o, 
 
 void trace_close(struct trace *t)
 {
-    for (size_t i = 0; i < t->nfiles && !t->borrowed; i++)
-        tracedata_free(&t->files[i].d);
+    for (size_t i = 0; i < t->nfiles; i++) {
+        launches_free(t->files[i].launches);
+        if (!t->borrowed)
+            tracedata_free(&t->files[i].d);
+    }
     free(t->files);
     free(t->ranks);
     free(t->lanes);

@@ -14,14 +14,14 @@ struct finder {
     const struct trace_file *f;
     struct waits *w;
     struct sites sites;
-    bool all;           /* also calls outside the window */
-    size_t cap;         /* of w->v */
-    uint8_t *class;     /* by string id */
-    uint32_t *api;      /* by string id: 1 + id in w->names */
-    uint8_t *pageable;  /* by row: the copy it started touches pageable memory */
-    uint32_t *launched; /* launches_find() */
-    struct nest open;   /* what encloses */
-    uint32_t *around;   /* scratch */
+    bool all;                 /* also calls outside the window */
+    size_t cap;               /* of w->v */
+    uint8_t *class;           /* by string id */
+    uint32_t *api;            /* by string id: 1 + id in w->names */
+    uint8_t *pageable;        /* by row: the copy it started touches pageable memory */
+    const uint32_t *launched; /* launches_find() */
+    struct nest open;         /* what encloses */
+    uint32_t *around;         /* scratch */
     size_t around_cap;
     struct arena arena;
 };
@@ -42,15 +42,13 @@ static void find_pageable(struct finder *x)
     }
 }
 
-/* launches: where x->launched is to live; NULL: with the rest. */
-static void finder_open(struct finder *x, const struct trace *t, uint32_t file, enum site_by by, struct waits *w, struct arena *launches)
+static void finder_open(struct finder *x, const struct trace *t, uint32_t file, enum site_by by, struct waits *w, const uint32_t *launched)
 {
     const struct trace_file *f = &t->files[file];
-    *x = (struct finder){.t = t, .f = f, .w = w};
+    *x = (struct finder){.t = t, .f = f, .w = w, .launched = launched};
     sites_init(&x->sites, f, by, &w->names);
     x->class = arena_array(&x->arena, uint8_t, f->d.strings.n + 1);
     x->api = arena_array(&x->arena, uint32_t, f->d.strings.n + 1);
-    x->launched = launches_find(f, launches ? launches : &x->arena);
     if (f->d.ncopies) {
         x->pageable = arena_array(&x->arena, uint8_t, f->d.n + 1);
         find_pageable(x);
@@ -170,11 +168,11 @@ static void find_waits(const struct trace *t, enum site_by by, struct waits *w, 
     size_t cap = 0;
     for (uint32_t file = 0; file < t->nfiles; file++) {
         struct finder x;
-        finder_open(&x, t, file, by, w, a);
+        if (launched)
+            launched[file] = launches_find(&t->files[file], a);
+        finder_open(&x, t, file, by, w, launched ? launched[file] : launches_of(&t->files[file]));
         x.cap = cap;
         x.all = launched != NULL;
-        if (launched)
-            launched[file] = x.launched;
         for (uint32_t r = 0; r < t->nranks; r++) {
             if (t->ranks[r].file != file)
                 continue;
