@@ -1,13 +1,11 @@
 /* test_model.c - the stack and its steps: routes are bit-identical, repeats too, recompute changes nothing, modes and cp
  * sizes agree in loss and norm, the data does not depend on how it is spread. */
-#include "unit.h"
+#include "run_options.h"
 
 #include "kernels/model/batch.h"
 #include "kernels/model/draw.h"
 #include "kernels/model/groups.h"
 #include "kernels/model/model.h"
-#include "kernels/model/run.h"
-#include "kernels/options.h"
 
 #include <math.h>
 
@@ -31,15 +29,6 @@ static struct run_options options_of(const char *mode, int cp)
     return o;
 }
 
-static void run(const struct run_options *o, struct run_row rows[STEPS])
-{
-    struct arena a = {0};
-    struct run_config c;
-    struct err e = {0};
-    assert_ok(run_config_of(o, &c, &a, &e) && run_steps(&c, rows, NULL, &e), &e);
-    arena_free(&a);
-}
-
 static void same_bits(const struct run_row *x, const struct run_row *y, const char *what)
 {
     for (int i = 0; i < STEPS; i++)
@@ -57,7 +46,7 @@ TEST(routes_are_bit_identical)
         for (int i = 0; i < 4; i++) {
             struct run_options o = options_of("gdn.chunkwise", cp);
             o.route = routes[i];
-            run(&o, rows[i]);
+            run_of(&o, rows[i]);
             same_bits(rows[0], rows[i], routes[i]);
         }
         assert_true(rows[0][0].out_hash != rows[0][1].out_hash); /* steps see other data */
@@ -70,10 +59,10 @@ TEST(repeats_are_bit_identical)
     for (const struct cp_mode *const *m = modes; *m; m++) {
         struct run_row x[STEPS], y[STEPS];
         struct run_options o = options_of((*m)->name, 4);
-        run(&o, x);
+        run_of(&o, x);
         o.repeat = 3; /* run_steps() itself refuses repeats that differ */
         o.warmup = 1;
-        run(&o, y);
+        run_of(&o, y);
         same_bits(x, y, (*m)->name);
     }
 }
@@ -84,9 +73,9 @@ TEST(recompute_changes_no_bit)
     for (int i = 0; i < 2; i++) {
         struct run_row x[STEPS], y[STEPS];
         struct run_options o = options_of(names[i], 2);
-        run(&o, x);
+        run_of(&o, x);
         o.recompute = "none";
-        run(&o, y);
+        run_of(&o, y);
         same_bits(x, y, names[i]);
     }
 }
@@ -111,7 +100,7 @@ TEST(modes_and_cp_sizes_agree)
     for (const struct cp_mode *const *m = modes; *m; m++)
         for (int cp = 1; cp <= 8; cp *= 2) {
             struct run_options o = options_of((*m)->name, cp);
-            run(&o, has[(*m)->op] ? got : want[(*m)->op]);
+            run_of(&o, has[(*m)->op] ? got : want[(*m)->op]);
             if (has[(*m)->op])
                 rows_agree(got, want[(*m)->op], (*m)->name, cp);
             has[(*m)->op] = true;

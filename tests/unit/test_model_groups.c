@@ -1,14 +1,12 @@
 /* test_model_groups.c - runs whose ranks do not all do the same: cp sizes that change by micro-batch, heads split over TP
  * groups, padded documents, stacks of both operators. Each against one rank alone on the same tokens. */
-#include "unit.h"
+#include "run_options.h"
 
 #include "kernels/model/groups.h"
-#include "kernels/model/run.h"
 #include "kernels/model/stack.h"
 #include "kernels/modes/expect.h"
 #include "kernels/modes/gdn_core.h"
 #include "kernels/modes/tensor.h"
-#include "kernels/options.h"
 
 #include <math.h>
 
@@ -31,19 +29,10 @@ static struct run_options options_of(const char *mode)
     return o;
 }
 
-static void run(const struct run_options *o, struct run_row rows[STEPS])
-{
-    struct arena a = {0};
-    struct run_config c;
-    struct err e = {0};
-    assert_ok(run_config_of(o, &c, &a, &e) && run_steps(&c, rows, NULL, &e), &e);
-    arena_free(&a);
-}
-
 static void agree(const struct run_options *o, const struct run_row *want)
 {
     struct run_row got[STEPS];
-    run(o, got);
+    run_of(o, got);
     for (int i = 0; i < STEPS; i++) {
         if (fabs(got[i].loss - want[i].loss) > 1e-6 * want[i].loss || fabs(got[i].grad_norm - want[i].grad_norm) > 1e-5 * want[i].grad_norm)
             fail_msg("%s, cp %d, tp %d, step %d: loss %.9g, norm %.9g, want %.9g, %.9g", o->mode, (int)o->cp, (int)o->tp, i, got[i].loss,
@@ -62,7 +51,7 @@ TEST(cp_sizes_may_change)
             struct run_options o = options_of((*m)->name);
             struct run_row want[STEPS];
             o.microbatches = i == 2 ? 1 : 4;
-            run(&o, want);
+            run_of(&o, want);
             o.microbatches = 1;
             o.cp = 8;
             o.dynamic_cp = lists[i];
@@ -128,7 +117,7 @@ TEST(heads_may_be_split)
         struct run_options o = options_of((*m)->name);
         struct run_row want[STEPS];
         o.seqs = "32,160,64";
-        run(&o, want);
+        run_of(&o, want);
         for (o.tp = 2; o.tp <= 4; o.tp *= 2)
             for (o.cp = 1; o.cp <= 2; o.cp++)
                 agree(&o, want);
@@ -140,7 +129,7 @@ TEST(split_and_changing_together)
     struct run_options o = options_of("gdn.headwise.fused");
     struct run_row want[STEPS];
     o.layers = 4, o.attn_mode = "attn.kvag.direct1", o.microbatches = 3;
-    run(&o, want);
+    run_of(&o, want);
     o.microbatches = 1, o.cp = 4, o.tp = 2, o.dynamic_cp = "4,1,2";
     agree(&o, want);
 }
@@ -195,12 +184,12 @@ TEST(padding_changes_no_value)
         struct run_options o = options_of((*m)->name);
         struct run_row want[STEPS], got[STEPS];
         o.tokens = 150, o.seqs = "50,71,29";
-        run(&o, want);
+        run_of(&o, want);
         assert_int_equal(want[0].padded, 0);
         o.padding = "eod", o.tokens = 208;
         for (o.cp = 1; o.cp <= 8; o.cp *= 2) {
             agree(&o, want);
-            run(&o, got);
+            run_of(&o, got);
             assert_int_equal(got[0].tokens, 208);
             assert_int_equal(got[0].padded, 58);
         }
@@ -213,7 +202,7 @@ TEST(drawn_documents_do_not_depend_on_cp)
     struct run_row want[STEPS];
     struct run_options o = options_of("gdn.chunkwise");
     o.padding = "eod", o.seqs = "random:5", o.microbatches = 2;
-    run(&o, want);
+    run_of(&o, want);
     assert_true(want[0].padded > 0);
     for (o.cp = 2; o.cp <= 8; o.cp *= 2)
         agree(&o, want);
@@ -226,7 +215,7 @@ TEST(stacks_of_both_operators)
     struct run_row want[STEPS];
     struct run_options o = options_of("gdn.chunkwise");
     o.layers = 9, o.attn_mode = "attn.kvag.direct2", o.seqs = "random:3";
-    run(&o, want);
+    run_of(&o, want);
     for (int i = 0; i < 3; i++) {
         o.mode = pairs[i][0], o.attn_mode = pairs[i][1];
         for (o.cp = 2; o.cp <= 4; o.cp *= 2)
@@ -241,9 +230,9 @@ TEST(modelled_memory_follows_the_type)
         struct run_row all[STEPS], half[STEPS];
         struct run_options o = options_of((*m)->name);
         o.device = "sim", o.cp = 4, o.tokens = 4096, o.hidden = 256, o.seqs = "equal:4";
-        run(&o, all);
+        run_of(&o, all);
         o.dtype = "bf16";
-        run(&o, half);
+        run_of(&o, half);
         if (half[0].peak_bytes * 2 < all[0].peak_bytes || half[0].peak_bytes * 10 > all[0].peak_bytes * 8)
             fail_msg("%s: peak of %lld bytes, in bf16 %lld", o.mode, (long long)all[0].peak_bytes, (long long)half[0].peak_bytes);
     }

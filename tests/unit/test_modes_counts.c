@@ -1,11 +1,9 @@
 /* test_modes_counts.c - what a mode declares (expect) is what a subscriber sees of a run: collectives with their bytes and
  * host reads, on every rank; and the declared numbers are those of the formulas of spec C.5, C.6, D.3, D.4. */
-#include "unit.h"
+#include "run_options.h"
 
 #include "kernels/model/groups.h"
-#include "kernels/model/run.h"
 #include "kernels/modes/expect.h"
-#include "kernels/options.h"
 #include "schemas/activity.h"
 
 #include <pthread.h>
@@ -61,14 +59,6 @@ static struct run_options small_options(const char *mode)
     o.kheads = o.vheads = 8;
     o.dk = o.dv = 4;
     return o;
-}
-
-static struct run_config config_of(const struct run_options *o, struct arena *a)
-{
-    struct run_config c;
-    struct err e = {0};
-    assert_ok(run_config_of(o, &c, a, &e), &e);
-    return c;
 }
 
 static const struct expect_row *find(const struct expect *x, const char *what, const char *kind)

@@ -1,12 +1,11 @@
 /* test_train.c - a trainable model: gradients of every tensor against differences of the loss; the same values for every mode,
  * cp and tp; resuming; what it reads. */
-#include "unit.h"
+#include "run_options.h"
 
 #include "kernels/model/model_impl.h"
 #include "kernels/model/tokens.h"
 #include "kernels/model/train.h"
 #include "kernels/ops/gemm.h"
-#include "kernels/options.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -31,14 +30,6 @@ static struct run_options small_options(const char *mode, const char *attn, int 
     o.attn_gate = true;
     o.steps = 3;
     return o;
-}
-
-static struct run_config config_of(const struct run_options *o, struct arena *a)
-{
-    struct run_config c;
-    struct err e = {0};
-    assert_ok(run_config_of(o, &c, a, &e), &e);
-    return c;
 }
 
 /* ---- gradients ---- */
