@@ -232,9 +232,9 @@ static int64_t value(const void *row, const struct field *f)
 static int column(sqlite3_vtab_cursor *v, sqlite3_context *out, int k)
 {
     const struct cursor *c = (const struct cursor *)v;
-    const struct field *f = &c->rows->fields[k - 1];
-    int64_t x = k ? value(c->row, f) : number_of(c);
-    if (k ? x != f->none : !c->rows->numbered)
+    const struct field *f = k ? &c->rows->fields[k - 1] : NULL;
+    int64_t x = f ? value(c->row, f) : number_of(c);
+    if (f ? x != f->none : !c->rows->numbered)
         sqlite3_result_int64(out, x);
     return SQLITE_OK;
 }
