@@ -153,7 +153,7 @@ __attribute__((always_inline)) static inline size_t walk(struct raw *v, size_t m
     uint64_t pcs[NATIVE_FRAMES];
     struct python_frame lines[PYTHON_FRAMES];
     size_t nlines = python ? python_walk(lines, PYTHON_FRAMES) : 0, n = 0, first = 0;
-    size_t npcs = native_walk(pcs, NATIVE_FRAMES, nlines ? python_code() : 0);
+    size_t npcs = native_walk(pcs, NATIVE_FRAMES);
     while (first < npcs && pcs[first] != from)
         first++;
     for (size_t i = first < npcs ? first : 0; i < npcs && n < most && !(nlines && native_same(pcs[i], python_code())); i++)

@@ -1,15 +1,14 @@
-/* stack_native.c - return addresses: by frame pointers where all code on the way keeps them, else by glibc's unwinder.
+/* stack_native.c - return addresses: by frame pointers where all code on the way keeps them, else by the unwinder.
  *
  *   frame pointer -> | saved frame pointer | return address |      each saved one lies further out in the thread's own stack
  *
  * A function that keeps none is stepped over together with the address in its caller, which may be the very call site. Whether
  * a function keeps one is a property of the code, so a chain of addresses that was the unwinder's answer once is so for good:
  * each chain is compared when it is seen for the first time. A walk by frame pointers costs some 0.1 us, one by the unwinder
- * some 3 us (make bench).
+ * up to some 4 us (make bench).
  */
 #include "collector/stack_parts.h"
 
-#include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,9 +31,7 @@ static struct {
 static _Atomic size_t nmappings;
 static _Atomic uint32_t version;
 
-static __thread struct {
-    uint64_t low, high;
-} bounds __attribute__((tls_model("initial-exec")));
+static __thread struct thread_stack bounds __attribute__((tls_model("initial-exec")));
 
 static bool find_bounds(void)
 {
@@ -94,16 +91,6 @@ __attribute__((noinline, no_sanitize("address", "thread"))) static size_t by_fra
     return n;
 }
 
-/* In the frame of its caller, for each frame costs. */
-__attribute__((always_inline)) static inline size_t by_unwinder(uint64_t *pcs, size_t most)
-{
-    void *v[NATIVE_FRAMES + 2];
-    int got = backtrace(v, (int)most);
-    for (int i = 0; i < got; i++)
-        pcs[i] = (uint64_t)(uintptr_t)v[i];
-    return got > 0 ? (size_t)got : 0;
-}
-
 /* Chains that were compared: which answer they got, by hash; direct mapped, so that it needs no lock. */
 enum { CHAINS = 4096, WHOLE = 1, BROKEN = 2 };
 static _Atomic uint64_t chains[CHAINS];
@@ -123,32 +110,20 @@ static bool same_chain(const uint64_t *x, size_t nx, const uint64_t *y, size_t n
     return nx >= LEAST && nx <= ny && ny - nx <= OUTER && memcmp(x + 2, y + 2, (nx - 2) * sizeof *x) == 0;
 }
 
-/* How many of them reach the code that `until` is in; 0: none does. */
-static size_t frames_until(const uint64_t *pcs, size_t n, uint64_t until)
+__attribute__((noinline)) size_t native_walk(uint64_t *pcs, size_t most)
 {
-    for (size_t i = 0; until && i < n; i++)
-        if (native_same(pcs[i], until))
-            return i + 1;
-    return 0;
-}
-
-__attribute__((noinline)) size_t native_walk(uint64_t *pcs, size_t most, uint64_t until)
-{
-    static __thread size_t enough __attribute__((tls_model("initial-exec"))); /* the last time */
     uint64_t fast[NATIVE_FRAMES + 2], slow[NATIVE_FRAMES + 2], *from = fast;
     size_t nfast = by_frame_pointers(fast, NATIVE_FRAMES + 2), n = nfast;
     uint64_t hash = hash_chain(fast, n);
     _Atomic uint64_t *seen = &chains[hash >> 8 & (CHAINS - 1)];
     uint64_t known = atomic_load_explicit(seen, memory_order_relaxed);
     if (known != (hash | WHOLE)) {
-        bool short_of_it = known == (hash | BROKEN) && until && enough;
-        from = slow;
-        n = by_unwinder(slow, short_of_it ? enough : NATIVE_FRAMES + 2);
-        if (short_of_it && n == enough && !native_same(slow[n - 1], until))
-            n = by_unwinder(slow, NATIVE_FRAMES + 2);
+        size_t nslow = unwind_walk(slow, NATIVE_FRAMES + 2, bounds);
+        bool whole = known != (hash | BROKEN) && same_chain(fast, nfast, slow, nslow);
         if (known != (hash | BROKEN))
-            atomic_store_explicit(seen, hash | (same_chain(fast, nfast, slow, n) ? WHOLE : BROKEN), memory_order_relaxed);
-        enough = frames_until(slow, n, until);
+            atomic_store_explicit(seen, hash | (whole ? WHOLE : BROKEN), memory_order_relaxed);
+        from = whole ? fast : slow; /* as the next time: an equal stack is the same stack */
+        n = whole ? nfast : nslow;
     }
     n = n > 1 ? n - 1 : 0; /* without this function */
     n = n < most ? n : most;
@@ -158,8 +133,9 @@ __attribute__((noinline)) size_t native_walk(uint64_t *pcs, size_t most, uint64_
 
 void native_prepare(void)
 {
-    void *v[4];
-    backtrace(v, 4); /* loads the unwinder */
+    uint64_t v[4];
+    unwind_prepare();
+    unwind_walk(v, 4, (struct thread_stack){0, 0}); /* the first one may allocate */
 }
 
 /* ---- mappings ---- */
@@ -239,4 +215,5 @@ bool native_same(uint64_t pc, uint64_t other)
 void native_forget(void)
 {
     atomic_store(&nmappings, 0);
+    unwind_forked();
 }

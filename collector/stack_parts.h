@@ -6,9 +6,17 @@
 
 enum { NATIVE_FRAMES = 96, PYTHON_FRAMES = 96 };
 
-/* The return addresses of the calling thread, the innermost first, the caller of this function included; how many. What lies
- * behind the first one in the mapping of `until` may be left out; 0: nothing. */
-size_t native_walk(uint64_t *pcs, size_t most, uint64_t until);
+/* The return addresses of the calling thread, the innermost first, the caller of this function included; how many. */
+size_t native_walk(uint64_t *pcs, size_t most);
+
+/* The same, always by the unwinder; the bounds are those of the thread's own stack, zeros where they are not known. 0: there is no
+ * unwinder. unwind_prepare() looks for it. */
+struct thread_stack {
+    uint64_t low, high;
+};
+void unwind_prepare(void);
+size_t unwind_walk(uint64_t *pcs, size_t most, struct thread_stack s);
+void unwind_forked(void);
 
 /* Makes the first walk of the process here, where it may allocate. */
 void native_prepare(void);

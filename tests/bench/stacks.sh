@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # stacks.sh - what the call stack of a host wait costs the thread that waited: CPU time of a report with it and without, and the
-# difference. Native stacks by frame pointers and by the unwinder, Python at a depth of 30 lines.
+# difference. Native stacks by frame pointers and by the unwinder, Python at a depth of 30 lines. "apart": each report from another
+# depth than the one before, so that the unwinder finds 1 to 8 frames that are not those of its last walk.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=${BUILD:-$root/build}
@@ -12,18 +13,20 @@ library() { ${CC:-cc} -std=c11 -O2 -D_GNU_SOURCE "$1" -I"$root" -shared -fPIC "$
 library -fno-omit-frame-pointer with.so && library -fomit-frame-pointer without.so || exit 1
 cat > deep.c <<'C'
 #include <stdio.h>
-#include <stdlib.h>
-double report_cost(int n) __attribute__((weak));
+double report_cost(int n) __attribute__((weak)), report_cost_apart(int n) __attribute__((weak));
+static double (*cost)(int n);
 __attribute__((noinline)) static double deep(int depth, int n)
 {
-    double ns = depth ? deep(depth - 1, n) : report_cost(n);
+    double ns = depth ? deep(depth - 1, n) : cost(n);
     __asm__ volatile("" ::: "memory");
     return ns;
 }
 int main(int argc, char **argv)
 {
+    (void)argv;
+    cost = argc > 1 ? report_cost_apart : report_cost;
     deep(15, 2000);
-    printf("%.0f\n", deep(15, argc > 1 ? atoi(argv[1]) : 20000));
+    printf("%.0f\n", deep(15, 20000));
 }
 C
 cat > deep.py <<'P'
@@ -48,6 +51,7 @@ line() { # NAME LIBRARY PROGRAM...
 echo "CPU of a report, ns                           without     with difference   frames"
 line "native, 16 deep, frame pointers" with.so ./deep-fno-omit-frame-pointer
 line "native, 16 deep, unwinder" without.so ./deep-fomit-frame-pointer
+line "native, 16 to 23 deep, unwinder, apart" without.so ./deep-fomit-frame-pointer apart
 for p in python3 python3.11 python3.12 python3.13 ~/.pyenv/versions/3.1[123].*/bin/python3; do
     "$p" -c 'import ctypes, sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2> /dev/null && line "$("$p" --version), 30 lines" without.so "$p" deep.py
 done

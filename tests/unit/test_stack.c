@@ -6,7 +6,9 @@
 #include "collector/stack_parts.h"
 #include "schemas/symbols.h"
 
+#include <alloca.h>
 #include <dlfcn.h>
+#include <execinfo.h>
 #include <pthread.h>
 
 enum { THREADS = 8, DEEPEST = 40 };
@@ -123,6 +125,108 @@ TEST(other_lines_are_other_stacks)
     stack_end();
 }
 
+/* Frames of three sizes, one of them other at each call, from five call sites; what is on the stack is from earlier calls. */
+struct descent {
+    uint64_t seed;
+    struct thread_stack stack;
+    int wrong, compared;
+    size_t more; /* frames that backtrace() has of its own: a sanitizer's has */
+};
+
+static uint64_t draw(struct descent *d)
+{
+    d->seed = d->seed * 6364136223846793005u + 1442695040888963407u;
+    return d->seed >> 33;
+}
+
+static void compare(struct descent *d)
+{
+    uint64_t got[NATIVE_FRAMES + 2];
+    void *want[NATIVE_FRAMES + 2];
+    size_t n = unwind_walk(got, NATIVE_FRAMES + 2, d->stack);
+    int m = backtrace(want, NATIVE_FRAMES + 2);
+    if (!d->compared++)
+        d->more = (size_t)m - n;
+    bool same = d->more <= 1 && n > 3 && n + d->more == (size_t)m;
+    for (size_t i = 1; i < n && same; i++) /* the first one is in here, where two calls are two addresses */
+        same = got[i] == (uint64_t)(uintptr_t)want[i + d->more];
+    d->wrong += !same;
+}
+
+static void wander(struct descent *d, int depth);
+
+__attribute__((noinline)) static void small(struct descent *d, int depth)
+{
+    wander(d, depth);
+    __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void large(struct descent *d, int depth)
+{
+    char room[200];
+    __asm__ volatile("" ::"r"(room) : "memory");
+    wander(d, depth);
+    __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void varying(struct descent *d, int depth)
+{
+    char *room = alloca(16 + draw(d) % 8 * 16);
+    __asm__ volatile("" ::"r"(room) : "memory");
+    wander(d, depth);
+    __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void wander(struct descent *d, int depth)
+{
+    for (uint64_t turns = 1 + draw(d) % 3; turns > 0; turns--) {
+        compare(d);
+        uint64_t which = depth ? draw(d) % 5 : 5;
+        if (which == 0)
+            small(d, depth - 1);
+        else if (which == 1)
+            large(d, depth - 1);
+        else if (which == 2)
+            varying(d, depth - 1);
+        else if (which == 3)
+            small(d, depth - 1), large(d, depth - 1);
+    }
+    compare(d);
+}
+
+static void *wander_about(void *p)
+{
+    struct descent *d = p;
+    pthread_attr_t a;
+    void *low;
+    size_t size;
+    pthread_getattr_np(pthread_self(), &a);
+    pthread_attr_getstack(&a, &low, &size);
+    pthread_attr_destroy(&a);
+    d->stack = (struct thread_stack){(uintptr_t)low, (uintptr_t)low + size};
+    for (int i = 0; i < 20; i++)
+        wander(d, 7);
+    d->stack = (struct thread_stack){0, 0}; /* nothing is kept */
+    wander(d, 3);
+    return NULL;
+}
+
+/* What a walk keeps for the next one never shows. */
+TEST(walks_are_those_of_backtrace)
+{
+    enum { WALKERS = 3 };
+    struct descent d[WALKERS] = {{.seed = 1}, {.seed = 2}, {.seed = 3}};
+    pthread_t t[WALKERS];
+    unwind_prepare();
+    for (int i = 1; i < WALKERS; i++)
+        assert_int_equal(pthread_create(&t[i], NULL, wander_about, &d[i]), 0);
+    wander_about(&d[0]);
+    for (int i = 1; i < WALKERS; i++)
+        pthread_join(t[i], NULL);
+    for (int i = 0; i < WALKERS; i++)
+        assert_int_equal(d[i].wrong, 0);
+}
+
 TEST(the_threshold_is_exact)
 {
     int64_t t = record_options()->stack_threshold;
@@ -166,5 +270,5 @@ TEST(symbols_are_found)
     arena_free(&a);
 }
 
-UNIT_MAIN(UNIT(equal_stacks_have_one_number), UNIT(other_lines_are_other_stacks), UNIT(the_threshold_is_exact), UNIT(reads_do_not_fault),
-          UNIT(symbols_are_found))
+UNIT_MAIN(UNIT(equal_stacks_have_one_number), UNIT(other_lines_are_other_stacks), UNIT(walks_are_those_of_backtrace), UNIT(the_threshold_is_exact),
+          UNIT(reads_do_not_fault), UNIT(symbols_are_found))
