@@ -5,6 +5,7 @@
  *   NVTX_INJECTION64_PATH -> InitializeInjectionNvtx2
  */
 #include "collector/cupti.h"
+#include "collector/fds.h"
 #include "collector/nvtx.h"
 #include "collector/options.h"
 #include "collector/recorder.h"
@@ -41,6 +42,7 @@ static void in_child(void)
         if ((*s)->forked)
             (*s)->forked(recorder);
     stack_forked(recorder);
+    fds_forked();
     switch_forked();
 }
 

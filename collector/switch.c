@@ -50,10 +50,19 @@ static void serve_one(struct recorder *r, int fd)
     close(fd);
 }
 
+/* Still, or has the program closed it, and opened something of its own under its number? */
+static bool is_listener(const struct stat *was)
+{
+    struct stat now;
+    return fstat(listener, &now) == 0 && now.st_dev == was->st_dev && now.st_ino == was->st_ino;
+}
+
 static void *serve(void *recorder)
 {
-    for (int fd; (fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0 || errno == EINTR || errno == ECONNABORTED;)
-        if (fd >= 0)
+    struct stat was;
+    bool on = fstat(listener, &was) == 0;
+    for (int fd; on && is_listener(&was); on = fd >= 0 || errno == EINTR || errno == ECONNABORTED)
+        if ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
             serve_one(recorder, fd);
     return NULL;
 }

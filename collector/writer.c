@@ -339,7 +339,8 @@ static void finish(struct writer *w)
     release(&r->gate);
     if (!ok && !w->broken)
         recorder_say(e.msg);
-    recorder_end_files(r, true);
+    if (!w->broken) /* else the rings hold what the file does not: cpscope recover puts it there, as cpscope record does at its end */
+        recorder_end_files(r, true);
 }
 
 void *writer_main(void *recorder)

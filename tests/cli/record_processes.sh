@@ -39,3 +39,14 @@ for blocks in 200 8000; do # of 512 bytes: not even the start of the file; some 
 done
 echo "- a variable that is not set leaves a hidden file, and that is said"
 r -o '%q{NOT_SET_ANYWHERE}.sqlite' -- ./emitter -n 10
+echo "- a program that closes our descriptors, and opens files under their numbers, has them to itself"
+${CC:-cc} -std=c11 -D_GNU_SOURCE -I"$ROOT" "$ROOT/tests/fake/closes_all.c" -o closes_all -ldl || exit 1
+for how in "" _exit; do
+    rm -rf mine && mkdir mine
+    # shellcheck disable=SC2086
+    (cd mine && ulimit -n 4096 && cpscope record -q -o ../a.sqlite --control ../socket -- ../closes_all $how 2> err)
+    echo "status $?, spoiled files: $(for i in $(seq 0 999); do [ "$(cat mine/mine.$i)" = "hello $i" ] || echo $i; done | wc -l)"
+    sqlite3 a.sqlite "SELECT count(*) FROM event e JOIN string s ON s.id = e.name WHERE s.value = 'before'; SELECT count(*) FROM meta WHERE key = 'clean_end'" | tr '\n' ' '
+    ls a.sqlite*
+    rm -f a.sqlite* socket
+done
