@@ -1,7 +1,7 @@
 /* json_text.c - escapes, numbers, small arrays. */
 #include "analyzer/json_text.h"
 #include "analyzer/decimal.h"
-#include "analyzer/utf8.h"
+#include "schemas/utf8.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* nsys_db.c - the database of an Nsight Systems export: its tables and columns come and go with the version. */
 #include "analyzer/nsys.h"
 #include "schemas/sqlbound.h"
-#include "analyzer/utf8.h"
+#include "schemas/utf8.h"
 
 #include <string.h>
 

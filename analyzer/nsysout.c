@@ -1,6 +1,6 @@
 /* nsysout.c - the database of an export: its schema, its strings, putting rows. */
 #include "analyzer/nsysout.h"
-#include "analyzer/utf8.h"
+#include "schemas/utf8.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* outbuf.c - see outbuf.h. */
 #include "analyzer/outbuf.h"
-#include "analyzer/utf8.h"
+#include "schemas/utf8.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* pb.c - see pb.h. */
 #include "analyzer/pb.h"
-#include "analyzer/utf8.h"
+#include "schemas/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* rows.c - from a file's rows to events. */
 #include "analyzer/rows.h"
-#include "analyzer/utf8.h"
+#include "schemas/utf8.h"
 
 #include <ctype.h>
 #include <string.h>

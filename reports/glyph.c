@@ -1,42 +1,16 @@
-/* glyph.c - decoding that trusts nothing, and the widths of characters without a locale. */
+/* glyph.c - what acts, and the widths of characters without a locale. */
 #include "reports/glyph.h"
+#include "schemas/utf8.h"
 
 #include <string.h>
 
 size_t glyph_next(const char *s, uint32_t *cp)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000}; /* by length: less is an overlong form */
-    const unsigned char *u = (const unsigned char *)s;
-    *cp = u[0];
-    if (u[0] < 0x80)
-        return 1;
-    size_t n = u[0] >= 0xF0 ? 4 : u[0] >= 0xE0 ? 3 : 2;
-    uint32_t c = u[0] & (0xFFu >> (n + 1));
-    *cp = GLYPH_BAD;
-    if (u[0] < 0xC2 || u[0] > 0xF4)
-        return 1;
-    for (size_t i = 1; i < n; i++) {
-        if ((u[i] & 0xC0) != 0x80)
-            return 1;
-        c = c << 6 | (u[i] & 0x3Fu);
-    }
-    if (c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
-        return 1;
-    *cp = c;
-    return n;
-}
-
-size_t glyph_put(uint32_t cp, char *buf)
-{
-    if (cp < 0x80) {
-        buf[0] = (char)cp;
-        return 1;
-    }
-    size_t n = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
-    for (size_t i = n - 1; i > 0; i--, cp >>= 6)
-        buf[i] = (char)(0x80 | (cp & 0x3F));
-    buf[0] = (char)((0xF00 >> n & 0xF0) | cp);
-    return n;
+    const unsigned char *p = (const unsigned char *)s;
+    int n;
+    uint32_t c = utf8_get(p, p + strnlen(s, UTF8_MAX), &n);
+    *cp = c ? c : GLYPH_BAD;
+    return (size_t)n;
 }
 
 struct range {
@@ -98,7 +72,7 @@ int glyph_line(const char *s, int columns, char *buf, size_t size)
             used++;
             break;
         }
-        at += glyph_put(cp, buf + at);
+        at += utf8_bytes(cp, buf + at);
         used += w;
     }
     buf[at] = 0;

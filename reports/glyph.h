@@ -11,9 +11,6 @@ enum { GLYPH_BAD = 0xFFFD };
  * well-formed UTF-8 is one GLYPH_BAD of length 1 (surrogates, overlong forms and values over 10FFFF included). */
 size_t glyph_next(const char *s, uint32_t *cp);
 
-/* Writes cp at buf (up to 4 bytes, no NUL), returns the length. */
-size_t glyph_put(uint32_t cp, char *buf);
-
 /* Columns of a terminal that cp takes: 0 combining, 2 East Asian wide and emoji, else 1. */
 int glyph_width(uint32_t cp);
 

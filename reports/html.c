@@ -2,6 +2,7 @@
 #include "reports/html.h"
 #include "reports/layout.h"
 #include "reports/glyph.h"
+#include "schemas/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static void put_char(uint32_t cp, FILE *out)
     else if (cp < 128 && strchr("&<>\"'`=", (int)cp))
         fprintf(out, "&#%" PRIu32 ";", cp);
     else
-        fwrite(bytes, 1, glyph_put(cp, bytes), out);
+        fwrite(bytes, 1, utf8_bytes(cp, bytes), out);
 }
 
 void html_text(const char *s, size_t most, FILE *out)

@@ -1,6 +1,7 @@
 /* jsonstr.c - any bytes as a JSON string. */
 #include "reports/jsonstr.h"
 #include "reports/glyph.h"
+#include "schemas/utf8.h"
 
 void jsonstr_put(const char *s, FILE *out)
 {
@@ -15,7 +16,7 @@ void jsonstr_put(const char *s, FILE *out)
         else if (cp < 0x10000 && glyph_acts(cp))
             fprintf(out, "\\u%04x", (unsigned)cp);
         else
-            fwrite(bytes, 1, glyph_put(cp, bytes), out);
+            fwrite(bytes, 1, utf8_bytes(cp, bytes), out);
     }
     putc('"', out);
 }

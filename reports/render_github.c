@@ -3,6 +3,7 @@
 #include "reports/gaterow.h"
 #include "reports/glyph.h"
 #include "reports/render.h"
+#include "schemas/utf8.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ static void text(const char *s, const char *escape, FILE *out)
         if (cp < 128 && strchr(escape, (int)cp))
             fprintf(out, "%%%02X", (unsigned)cp);
         else
-            fwrite(bytes, 1, glyph_put(glyph_acts(cp) ? GLYPH_BAD : cp, bytes), out);
+            fwrite(bytes, 1, utf8_bytes(glyph_acts(cp) ? GLYPH_BAD : cp, bytes), out);
     }
 }
 

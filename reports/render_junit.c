@@ -2,6 +2,7 @@
 #include "reports/gaterow.h"
 #include "reports/glyph.h"
 #include "reports/render.h"
+#include "schemas/utf8.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ static void text(const char *s, FILE *out)
         if (cp < 128 && refs[cp])
             fputs(refs[cp], out);
         else
-            fwrite(bytes, 1, glyph_put(glyph_acts(cp) || cp == 0xFFFE || cp == 0xFFFF ? GLYPH_BAD : cp, bytes), out);
+            fwrite(bytes, 1, utf8_bytes(glyph_acts(cp) || cp == 0xFFFE || cp == 0xFFFF ? GLYPH_BAD : cp, bytes), out);
     }
 }
 

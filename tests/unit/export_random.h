@@ -1,7 +1,7 @@
 /* export_random.h - random traces with hostile names, exporting them, and every row of a trace as a line of text. */
 #pragma once
 #include "analyzer/export.h"
-#include "analyzer/utf8.h"
+#include "schemas/utf8.h"
 #include "import_run.h"
 #include "trace_maker.h"
 

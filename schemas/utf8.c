@@ -1,5 +1,5 @@
 /* utf8.c - reading and writing UTF-8 (RFC 3629). */
-#include "analyzer/utf8.h"
+#include "schemas/utf8.h"
 
 #include <stdbool.h>
 
@@ -32,18 +32,22 @@ uint32_t utf8_get(const unsigned char *p, const unsigned char *end, int *n)
     return good ? c : 0;
 }
 
-char *utf8_put(char *to, uint32_t c, int64_t *bad)
+size_t utf8_bytes(uint32_t c, char *to)
 {
     static const unsigned char lead[] = {0, 0xc0, 0xe0, 0xf0};
-    if (!is_character(c)) {
-        ++*bad;
-        c = 0xfffd;
-    }
     int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    *to++ = (char)(lead[more] | c >> 6 * more);
-    while (more-- > 0)
-        *to++ = (char)(0x80 | (c >> 6 * more & 0x3f));
-    return to;
+    char *p = to;
+    *p++ = (char)(lead[more] | c >> 6 * more);
+    for (int left = more; left-- > 0;)
+        *p++ = (char)(0x80 | (c >> 6 * left & 0x3f));
+    return (size_t)more + 1;
+}
+
+char *utf8_put(char *to, uint32_t c, int64_t *bad)
+{
+    bool good = is_character(c);
+    *bad += !good;
+    return to + utf8_bytes(good ? c : 0xfffd, to);
 }
 
 uint32_t utf8_intern(struct intern *t, const char *s, size_t n, struct arena *scratch, int64_t *bad)
