@@ -153,6 +153,8 @@ static void place_on_device(struct kineto *k, struct event *ev, int32_t rank)
 static bool length(const struct kineto *k, int64_t *ns)
 {
     const struct json_value *dur = &k->v[K_DUR];
+    if (dur->type == JSON_NONE)
+        return false;
     if (!decimal_scaled(dur->s, dur->n, 3, ns)) {
         if (dur->type != JSON_NUMBER)
             return false;
