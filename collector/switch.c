@@ -18,6 +18,7 @@ enum { LOWEST = 768, LINE = 64 };
 
 static struct sockaddr_un where; /* of our socket; sun_path empty: there is none */
 static int listener = -1;
+static struct stat made; /* of the listener */
 
 static const char *answer(struct recorder *r, const char *line)
 {
@@ -51,17 +52,16 @@ static void serve_one(struct recorder *r, int fd)
 }
 
 /* Still, or has the program closed it, and opened something of its own under its number? */
-static bool is_listener(const struct stat *was)
+static bool is_listener(void)
 {
     struct stat now;
-    return fstat(listener, &now) == 0 && now.st_dev == was->st_dev && now.st_ino == was->st_ino;
+    return listener >= 0 && fstat(listener, &now) == 0 && now.st_dev == made.st_dev && now.st_ino == made.st_ino;
 }
 
 static void *serve(void *recorder)
 {
-    struct stat was;
-    bool on = fstat(listener, &was) == 0;
-    for (int fd; on && is_listener(&was); on = fd >= 0 || errno == EINTR || errno == ECONNABORTED)
+    bool on = true;
+    for (int fd; on && is_listener(); on = fd >= 0 || errno == EINTR || errno == ECONNABORTED)
         if ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
             serve_one(recorder, fd);
     return NULL;
@@ -76,7 +76,7 @@ static bool listen_there(const struct sockaddr_un *at, struct err *e)
     mode_t before = umask(0077); /* whoever may not trace the program may not do this either */
     bool bound = listener >= 0 && bind(listener, (const struct sockaddr *)at, sizeof *at) == 0;
     umask(before);
-    if (bound)
+    if (bound && fstat(listener, &made) == 0)
         where = *at;
     return (bound && listen(listener, 4) == 0) ||
            fail(e, ERR_FAIL, "%s: no control socket can be made there: %s: give --control another name", at->sun_path, strerror(errno));
@@ -103,7 +103,7 @@ static void stand_aside(struct recorder *r, const struct err *e)
     snprintf(text, sizeof text, "%s%s", e->msg, paused ? "; it is recorded from the start, for nothing could start it" : "");
     recorder_degraded(r, text);
     switch_close();
-    if (listener >= 0)
+    if (is_listener())
         close(listener);
     listener = -1;
 }
@@ -127,7 +127,7 @@ void switch_close(void)
 void switch_forked(void)
 {
     where.sun_path[0] = '\0'; /* it is the parent's */
-    if (listener >= 0)
+    if (is_listener())
         close(listener);
     listener = -1;
 }
