@@ -74,9 +74,9 @@ static bool listen_there(const struct sockaddr_un *at, struct err *e)
         close(low);
     listener = high >= 0 ? high : low;
     mode_t before = umask(0077); /* whoever may not trace the program may not do this either */
-    bool bound = listener >= 0 && bind(listener, (const struct sockaddr *)at, sizeof *at) == 0;
+    bool bound = listener >= 0 && fstat(listener, &made) == 0 && bind(listener, (const struct sockaddr *)at, sizeof *at) == 0;
     umask(before);
-    if (bound && fstat(listener, &made) == 0)
+    if (bound)
         where = *at;
     return (bound && listen(listener, 4) == 0) ||
            fail(e, ERR_FAIL, "%s: no control socket can be made there: %s: give --control another name", at->sun_path, strerror(errno));
