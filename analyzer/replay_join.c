@@ -21,10 +21,13 @@ static size_t unmatched_calls(const struct trace *t, const struct collectives *c
     return n;
 }
 
+/* Files without a matched call have nothing to do with the others, whenever they ran. */
 static void move_clocks(struct replay *r, const struct align *x)
 {
-    for (size_t q = 0; q < r->nqueues; q++)
-        r->queues[q].offset = align_shift(x, r->queues[q].file);
+    for (size_t q = 0; q < r->nqueues; q++) {
+        uint32_t file = r->queues[q].file;
+        r->queues[q].offset = x->of[x->of[file].first].to ? align_shift(x, file) : 0;
+    }
 }
 
 /* How far the clock of the call's file has drifted from where its file was moved by. */
