@@ -8,7 +8,7 @@
 
 struct operand { /* a number where `measure` is NULL, a run's figure, or the largest of a table */
     const char *text;
-    double value;
+    double value, factor; /* the value has the factor in it */
     const char *measure;
     const struct matrix_run *run;
     const struct matrix_table *table;
@@ -79,11 +79,16 @@ static bool name_operand(const struct matrix *m, char *name, struct operand *o)
 
 static bool read_operand(const struct matrix *m, const char *word, struct operand *o, struct arena *a)
 {
-    char *end, *name = arena_strdup(a, word);
-    size_t n = strlen(name);
-    *o = (struct operand){.text = word, .value = strtod(word, &end)};
+    char *end, *name;
+    *o = (struct operand){.text = word, .value = strtod(word, &end), .factor = 1};
     if (end != word && !*end)
         return true;
+    if (end != word && *end == '*') {
+        o->factor = o->value;
+        word = end + 1;
+    }
+    name = arena_strdup(a, word);
+    size_t n = strlen(name);
     if (n > 2 && name[0] == '|' && name[n - 1] == '|') {
         o->size = true;
         name[n - 1] = '\0';
@@ -147,6 +152,7 @@ static double size_of(const struct operand *o, double v)
 static const struct matrix_run *largest(const struct matrix_result *r, struct operand *o)
 {
     const struct matrix_run *most = NULL;
+    o->value = NAN;
     for (size_t i = 0; i < r->m->nruns; i++) {
         const struct matrix_run *run = &r->m->runs[i];
         bool base = o->table->base && !strcmp(o->table->base, run->name);
@@ -156,6 +162,7 @@ static const struct matrix_run *largest(const struct matrix_result *r, struct op
         most = run;
         o->value = v;
     }
+    o->value *= o->factor;
     return most;
 }
 
@@ -164,8 +171,10 @@ static const struct matrix_run *evaluate(const struct matrix_result *r, struct o
 {
     if (!o->measure)
         return NULL;
-    o->value = o->seed ? matrix_seed(o->run, o->measure) : o->run ? matrix_measure(r->m, o->run, o->measure, r->job, 0) : NAN;
-    return o->run ? o->run : largest(r, o);
+    if (o->table)
+        return largest(r, o);
+    o->value = o->factor * (o->seed ? matrix_seed(o->run, o->measure) : matrix_measure(r->m, o->run, o->measure, r->job, 0));
+    return o->run;
 }
 
 /* "loss max rel 3.6e-06 (p2p)", without the label when it was just said; or the number as it was written. */
@@ -176,9 +185,10 @@ static char *operand_text(const struct operand *o, const struct matrix_run *run,
         return arena_strdup(a, o->text);
     if (!said || strcmp(said, o->measure) != 0)
         figure_label(o->measure, label, sizeof label);
-    figure_number(matrix_measure_find(o->measure), o->value, text, sizeof text);
+    figure_number(matrix_measure_find(o->measure), o->value / o->factor, text, sizeof text);
     const char *whose = o->seed ? "the seed's" : run ? run->name : "no run has it";
-    return arena_printf(a, "%s%s%s (%s)", label, *label ? " " : "", text, whose);
+    char *factor = o->factor == 1 ? "" : arena_printf(a, "%g * ", o->factor);
+    return arena_printf(a, "%s%s%s%s (%s)", factor, label, *label ? " " : "", text, whose);
 }
 
 struct verdict claim_judge(const struct matrix_result *r, const struct matrix_claim *c, struct arena *a)

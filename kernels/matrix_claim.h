@@ -5,7 +5,7 @@
  *     holds = |weak-p2p/change_pct| <= 2 and p2p-8.fwd_ms < ulysses-8.fwd_ms
  *
  * An operand is a number, RUN.MEASURE, seed:RUN.MEASURE for the seed's figure, or TABLE/MEASURE: the largest over the table's runs
- * other than its base; between bars, the largest in size. Operators: < <= == >= >.
+ * other than its base; between bars, the largest in size. `2*` before one doubles it. Operators: < <= == >= >.
  */
 #pragma once
 #include "kernels/matrix.h"

@@ -6,7 +6,7 @@ machine = h200x8
 fit     = framework_op_ns
 [claim calls]
 title = the calls of the seed
-holds = four.comm_calls == seed:four.comm_calls and |C/sync:resolve| <= 6
+holds = four.comm_calls == seed:four.comm_calls and |C/sync:resolve| <= 2*four.sync:resolve
 [claim fewer]
 title = reads <once>
 holds = four.sync:resolve < four.comm_calls and C/sync:resolve < 6
