@@ -1,8 +1,13 @@
-/* ranges.c - each stack has a flag that its thread sets while it is in there: ranges_end() comes from another thread. */
+/* ranges.c - each stack has a flag that its thread sets while it is in there: ranges_end() comes from another thread.
+ *
+ *   its thread    busy = 1, then look at ending           neither may see the other's flag as it was before: the fence between
+ *   ranges_end()  ending = 1, fence in all, look at busy  each pair is made by ranges_end() for both, for it comes once
+ */
 #include "collector/ranges.h"
 #include "schemas/clock.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -10,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { DEEPEST = 1 << 16, FIRST_DEPTH = 64, PATIENCE = 1000 };
@@ -25,7 +31,7 @@ struct stack {
     struct open_range *v;
     size_t n, cap;
     int32_t tid;
-    atomic_flag busy;
+    _Atomic bool busy, ending;
     struct recorder *r;
     struct activity report; /* of a range that ends, with what is the same in all of them */
     struct stack *next;     /* of all, newest first; stacks of ended threads are used again */
@@ -69,10 +75,31 @@ static void say_open(struct recorder *r, size_t n, const char *where)
         recorder_degraded(r, text);
 }
 
+static void leave(struct stack *s)
+{
+    atomic_store_explicit(&s->busy, false, memory_order_release);
+}
+
+/* false: a signal handler has come into another call, or the ranges are being ended. */
+static bool enter(struct stack *s)
+{
+    if (!s || atomic_load_explicit(&s->busy, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&s->busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    if (!atomic_load_explicit(&s->ending, memory_order_acquire))
+        return true;
+    leave(s);
+    return false;
+}
+
 static void thread_ended(void *stack)
 {
     struct stack *s = stack;
-    say_open(s->r, end_all(s), "when a thread ended");
+    if (enter(s)) {
+        say_open(s->r, end_all(s), "when a thread ended");
+        leave(s);
+    }
     mine = NULL;
     pthread_mutex_lock(&lock);
     s->free = true;
@@ -109,16 +136,6 @@ static struct stack *new_stack(struct recorder *r)
     pthread_mutex_unlock(&lock);
     errno = saved;
     return s;
-}
-
-static bool enter(struct stack *s)
-{
-    return s && !atomic_flag_test_and_set_explicit(&s->busy, memory_order_acquire);
-}
-
-static void leave(struct stack *s)
-{
-    atomic_flag_clear_explicit(&s->busy, memory_order_release);
 }
 
 __attribute__((noinline)) static bool grow(struct stack *s)
@@ -196,19 +213,51 @@ const char *ranges_innermost(void)
     return name;
 }
 
+/* A fence in every thread. */
+static void fence_all(void)
+{
+    static const struct timespec a_while = {0, 10000000};
+    int saved = errno;
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0) != 0)
+        nanosleep(&a_while, NULL); /* there is none to be had: no store takes that long to be seen */
+    errno = saved;
+}
+
+/* Keeps threads from their stacks. Are there any of other threads? */
+static bool begin_end(void)
+{
+    bool others = false;
+    pthread_mutex_lock(&lock);
+    for (struct stack *s = stacks; s; s = s->next) {
+        atomic_store(&s->ending, true);
+        others |= s != mine && !s->free;
+    }
+    pthread_mutex_unlock(&lock);
+    return others;
+}
+
+static size_t end_stack(struct stack *s)
+{
+    size_t n = 0;
+    int tries = 0;
+    if (!atomic_load(&s->ending)) /* it is new */
+        return 0;
+    while (atomic_load_explicit(&s->busy, memory_order_acquire) && ++tries < PATIENCE)
+        sched_yield();
+    if (tries < PATIENCE)
+        n = end_all(s);
+    atomic_store_explicit(&s->ending, false, memory_order_release);
+    return n;
+}
+
 void ranges_end(struct recorder *r)
 {
     size_t n = 0;
+    if (begin_end())
+        fence_all();
     pthread_mutex_lock(&lock);
-    for (struct stack *s = stacks; s; s = s->next) {
-        int tries = 0;
-        while (!enter(s) && ++tries < PATIENCE)
-            sched_yield();
-        if (tries < PATIENCE) {
-            n += end_all(s);
-            leave(s);
-        }
-    }
+    for (struct stack *s = stacks; s; s = s->next)
+        n += end_stack(s);
     pthread_mutex_unlock(&lock);
     say_open(r, n, "at the end");
     int64_t odd = atomic_exchange(&unbalanced, 0);
@@ -224,7 +273,8 @@ void ranges_forked(void)
     for (struct stack *s = stacks; s; s = s->next) {
         s->n = 0;
         s->free = s != mine;
-        atomic_flag_clear(&s->busy);
+        atomic_store(&s->busy, false);
+        atomic_store(&s->ending, false);
     }
     if (mine)
         mine->tid = (int32_t)syscall(SYS_gettid);

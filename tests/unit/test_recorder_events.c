@@ -1,6 +1,11 @@
 /* test_recorder_events.c - what becomes of one event. */
 #include "recorder_run.h"
 
+#include "collector/ranges.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
 static const struct event *find(const struct tracedata *d, const char *name)
 {
     for (size_t i = 0; i < d->n; i++)
@@ -133,4 +138,60 @@ TEST(kinds_are_chosen)
     recorder_free(r);
 }
 
-UNIT_MAIN(UNIT(events_keep_what_they_say), UNIT(virtual_time_starts_at_zero), UNIT(kinds_are_chosen))
+enum { PUSHERS = 3, PUSHES = 20000 };
+
+struct pusher {
+    struct recorder *r;
+    uint64_t seed;
+    int64_t kept; /* ranges that were pushed */
+    _Atomic bool *go_on;
+};
+
+static void *push_and_pop(void *p)
+{
+    static const char owners[2];
+    struct pusher *t = p;
+    for (int i = 0; i < PUSHES || atomic_load(t->go_on); i++) {
+        t->seed = t->seed * 6364136223846793005u + 1442695040888963407u;
+        const void *owner = &owners[t->seed >> 40 & 1];
+        if (t->seed >> 41 & 1)
+            t->kept += ranges_push(t->r, owner, NULL, "layer") >= 0;
+        else
+            ranges_pop(t->r, owner);
+        if (i >= PUSHES)
+            usleep(1000);
+    }
+    return NULL;
+}
+
+/* Whoever ends it, each range is in the trace once. */
+TEST(ranges_end_once)
+{
+    struct tracedata d;
+    struct pusher p[PUSHERS];
+    pthread_t t[PUSHERS];
+    _Atomic bool go_on = true;
+    int64_t kept = 0;
+    struct recorder *r = open_recorder(0);
+    for (int i = 0; i < PUSHERS; i++) {
+        p[i] = (struct pusher){.r = r, .seed = (uint64_t)i + 1, .go_on = &go_on};
+        assert_int_equal(pthread_create(&t[i], NULL, push_and_pop, &p[i]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        ranges_end(r);
+    atomic_store(&go_on, false);
+    for (int i = 0; i < PUSHERS; i++) {
+        pthread_join(t[i], NULL);
+        kept += p[i].kept;
+    }
+    recorder_close(r);
+    load(&d);
+    assert_true(kept > 0); /* while ranges are being ended none begins */
+    assert_int_equal(d.n, kept);
+    for (size_t i = 0; i < d.n; i++)
+        assert_true(d.ev[i].end >= d.ev[i].start && d.ev[i].start >= 0);
+    tracedata_free(&d);
+    recorder_free(r);
+}
+
+UNIT_MAIN(UNIT(events_keep_what_they_say), UNIT(virtual_time_starts_at_zero), UNIT(kinds_are_chosen), UNIT(ranges_end_once))
