@@ -150,7 +150,7 @@ static const char style[] =
     "#888;text-align:center;white-space:normal}.seed{color:#555}.ours{font-weight:600}.modelled{color:#0b4f9e}.measured{color:#1c6b2a}\n"
     ".fitted{color:#7a4a00}.outside{color:#b00020;font-weight:700}.note{color:#555;max-width:60rem}.verdict{border-left:4px solid #888;padding:.2rem "
     ".8rem}"
-    ".verdict p{margin:.3rem 0}figure{margin:0}svg{min-width:620px;max-width:100%;height:auto}\n"
+    ".verdict p{margin:.3rem 0;font-weight:400}figure{margin:0}svg{min-width:620px;max-width:100%;height:auto}\n"
     "@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}th,td{border-color:#444}.seed,.note{color:#aaa}.fitted{color:#e0a850}"
     ".modelled{color:#7fb8ff}.measured{color:#7fd68f}.outside{color:#ff8a80}svg{background:#fff}}\n</style></head><body><main>\n";
 
