@@ -1,6 +1,6 @@
 /* re.c - how large a pattern becomes, and compiling it.
  *
- *   a(bc+)+d     b 1, c+ 2: the group 3, repeated 6; with a and d 8 atoms: what the library writes out
+ *   a(bc+)+d     b 1, c+ 2: the group 3, repeated 6; with a and d 8 atoms: what the library writes out or goes through
  */
 #include "analyzer/re.h"
 
@@ -88,7 +88,9 @@ static bool element(struct sizing *s, const char **p)
     case '[':
         *p = behind_bracket(*p - 1);
         break;
-    case '+':
+    case '+': /* written out twice; of what may be empty, each repetition doubles the library's ways through it */
+    case '*':
+    case '?':
         repeat(g, 2);
         return true;
     case '{':
@@ -99,8 +101,7 @@ static bool element(struct sizing *s, const char **p)
         *p += **p != '\0';
         break;
     default:
-        if (strchr("*?", c))
-            return true;
+        break;
     }
     atom(g, 1);
     return true;
