@@ -1,4 +1,5 @@
 /* test_recorder_ends.c - forks, signals, and programs that are cut off: every event that was reported is in the trace, once. */
+#include "forks.h"
 #include "recorder_run.h"
 
 #include "schemas/recover.h"
@@ -10,22 +11,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-
-static void needs_threads_in_children(void)
-{
-#ifdef __SANITIZE_THREAD__
-    skip_because("the thread sanitizer lets no thread start in the child of a program with threads");
-#endif
-}
-
-/* While the writer's thread allocates. */
-static void needs_forks_of_threads(void)
-{
-    needs_threads_in_children();
-#ifdef __SANITIZE_ADDRESS__
-    skip_because("the address sanitizer's allocator stays locked in the child when another thread was in it; glibc's does not");
-#endif
-}
 
 TEST(a_forked_child_records_for_itself)
 {
