@@ -96,22 +96,26 @@ static void pass_on(sqlite3_context *c)
 }
 
 #define HOST "thread, name"
-static void see_host(sqlite3_context *c, int n, sqlite3_value **v)
+static struct event host_at(sqlite3_value **v)
 {
     struct event ev = event_at(v);
-    (void)n;
     ev.thread = key(v[MORE]);
     ev.name = key(v[MORE + 1]);
+    return ev;
+}
+
+static void see_host(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    struct event ev = host_at(v);
+    (void)n;
     ev.thread ? keep_row(c, &ev) : pass_on(c);
 }
 
 #define OP HOST ", site"
 static void see_op(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    struct event ev = event_at(v);
+    struct event ev = host_at(v);
     (void)n;
-    ev.thread = key(v[MORE]);
-    ev.name = key(v[MORE + 1]);
     ev.site = key(v[MORE + 2]);
     ev.thread ? keep_row(c, &ev) : pass_on(c);
 }
@@ -147,10 +151,8 @@ static bool blocks(const struct job *j, uint32_t name)
 #define CALL HOST ", site, correlation"
 static void see_call(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    struct event ev = event_at(v);
+    struct event ev = host_at(v);
     (void)n;
-    ev.thread = key(v[MORE]);
-    ev.name = key(v[MORE + 1]);
     ev.site = key(v[MORE + 2]);
     ev.correlation = sql_int(v[MORE + 3], -1);
     ev.thread && !blocks(job_of(c), ev.name) ? keep_row(c, &ev) : pass_on(c);
@@ -159,14 +161,12 @@ static void see_call(sqlite3_context *c, int n, sqlite3_value **v)
 #define ALL CALL ", stream, device, bytes"
 static void see_all(sqlite3_context *c, int n, sqlite3_value **v)
 {
-    struct event ev = event_at(v);
+    struct event ev = host_at(v);
     (void)n;
     if (job_of(c)->part->ended) { /* it has been taken already */
         sqlite3_result_int(c, 1);
         return;
     }
-    ev.thread = key(v[MORE]);
-    ev.name = key(v[MORE + 1]);
     ev.site = key(v[MORE + 2]);
     ev.correlation = sql_int(v[MORE + 3], -1);
     ev.stream = key(v[MORE + 4]);
