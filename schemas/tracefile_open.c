@@ -21,16 +21,32 @@ static bool has_side(const char *path, const char *end)
     return access(side, F_OK) == 0;
 }
 
-int64_t tracefile_application_id(const char *path)
+enum { HEAD_BYTES = 100, WRITE_VERSION = 18, VERSION_WAL = 2 }; /* SQLite's file head */
+
+/* How much of a database's head there is: all of it, 0 = an empty file, -1 = something else. */
+static ssize_t read_head(const char *path, unsigned char h[HEAD_BYTES])
 {
-    unsigned char h[100] = {0};
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is neither waited for nor read from */
     if (fd < 0)
-        return 0;
-    ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, h, sizeof h) : -1;
+        return -1;
+    ssize_t n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? read(fd, h, HEAD_BYTES) : -1;
     close(fd);
-    if (n != sizeof h || memcmp(h, "SQLite format 3", 16) != 0)
+    return n == 0 || (n == HEAD_BYTES && memcmp(h, "SQLite format 3", 16) == 0) ? n : -1;
+}
+
+/* It has a WAL, or whoever reads it would make one: the last writer may have found no moment without readers to change that. */
+static bool is_in_wal(const char *path)
+{
+    unsigned char h[HEAD_BYTES];
+    return has_side(path, "-wal") || (read_head(path, h) > 0 && h[WRITE_VERSION] == VERSION_WAL);
+}
+
+int64_t tracefile_application_id(const char *path)
+{
+    unsigned char h[HEAD_BYTES];
+    ssize_t n = read_head(path, h);
+    if (n <= 0)
         return n == 0 ? -1 : 0;
     return (uint32_t)h[68] << 24 | (uint32_t)h[69] << 16 | (uint32_t)h[70] << 8 | h[71];
 }
@@ -83,7 +99,7 @@ bool tracefile_recover(const char *path, bool *done, struct err *e)
         return fail(e, ERR_FAIL, "%s: is still being recorded", path);
     if (left != LEFT_NOTHING && !recover_merge(path, done, e))
         return false;
-    bool wal = has_side(path, "-wal");
+    bool wal = is_in_wal(path);
     *done = (left != LEFT_NOTHING && *done) || wal;
     return wal ? fold_in(path, e) : is_empty(path) || sqlbound_whole(path, e);
 }
@@ -160,7 +176,7 @@ bool tracefile_load_some(const char *path, unsigned parts, int threads, struct t
     bool done;
     if (left != LEFT_BEHIND && is_empty(path))
         return fail(e, ERR_FAIL, "%s: empty: the program was ended before its first event", path);
-    if (left == LEFT_BEHIND || has_side(path, "-wal")) {
+    if (left == LEFT_BEHIND || is_in_wal(path)) {
         if (!can_write(path))
             return load_copy(path, left == LEFT_BEHIND, parts, threads, d, e);
         if ((left == LEFT_BEHIND && !recover_merge(path, &done, e)) || !fold_in(path, e))

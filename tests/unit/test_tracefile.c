@@ -208,6 +208,33 @@ TEST(an_unfinished_recording_is_read)
     unlink("copy.sqlite");
 }
 
+/* The head says WAL, and there is none: whoever looked on at the recording's end. Reading leaves one plain file. */
+TEST(a_finished_recording_that_is_still_in_wal_mode)
+{
+    struct tracedata d, got;
+    struct err e = {0};
+    sqlite3 *db;
+    unit_prop(__func__);
+    random_trace(&d, 100);
+    struct tracefile *f = tracefile_record(path, false, &e);
+    assert_ok(f != NULL && tracefile_append(&d, f, &e) && tracefile_finish(f, &d, &e), &e);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode=WAL; UPDATE meta SET value = value", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    tracedata_init(&got);
+    assert_ok(tracefile_load(path, &got, &e), &e);
+    assert_int_equal(got.n, 100);
+    static const char *const ends[] = {"-wal", "-shm"};
+    for (int i = 0; i < 2; i++) {
+        char side[80];
+        snprintf(side, sizeof side, "%s%s", path, ends[i]);
+        assert_int_equal(access(side, F_OK), -1);
+    }
+    tracedata_free(&d);
+    tracedata_free(&got);
+    remove_all();
+}
+
 static size_t read_file(const char *name, char *buf, size_t size)
 {
     FILE *f = fopen(name, "rb");
@@ -303,5 +330,5 @@ TEST(what_is_there_is_not_overwritten)
 }
 
 UNIT_MAIN(UNIT(what_is_written_is_loaded), UNIT(what_is_absent_is_null), UNIT(writing_behind_gives_the_same_file), UNIT(threads_load_the_same),
-          UNIT(an_unfinished_recording_is_read), UNIT(a_trace_of_version_1_opens), UNIT(damage_is_an_error_or_a_trace),
-          UNIT(what_is_there_is_not_overwritten))
+          UNIT(an_unfinished_recording_is_read), UNIT(a_finished_recording_that_is_still_in_wal_mode), UNIT(a_trace_of_version_1_opens),
+          UNIT(damage_is_an_error_or_a_trace), UNIT(what_is_there_is_not_overwritten))
