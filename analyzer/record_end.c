@@ -24,12 +24,14 @@ static bool is_side(const char *path)
     return false;
 }
 
-/* What a process that did not end as programs do has left; one that still runs, apart from the program, goes on. */
+/* What a process that did not end as programs do has left, or one that ended while somebody looked on; one that still runs,
+ * apart from the program, goes on. */
 static void finish(const char *path)
 {
     struct err e = {0};
+    enum leftover left = recover_left(path);
     bool done;
-    if (recover_left(path) == LEFT_BEHIND && !tracefile_recover(path, &done, &e))
+    if ((left == LEFT_BEHIND || (left == LEFT_NOTHING && tracefile_is(path) && tracefile_in_wal(path))) && !tracefile_recover(path, &done, &e))
         fprintf(stderr, "cpscope record: %s\n", e.msg);
 }
 

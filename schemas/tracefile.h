@@ -84,5 +84,9 @@ bool tracefile_load(const char *path, struct tracedata *d, struct err *e);
  * with all of them. Keys and facts are all there. Large files are read by up to `threads` threads (0: as many as there are cores); the result is the same. */
 bool tracefile_load_some(const char *path, unsigned sides, int threads, struct tracedata *d, struct err *e);
 
+/* It has a WAL, or whoever reads it would make one: the last writer may have found no moment without readers to change that.
+ * Loading and recovering mend it. */
+bool tracefile_in_wal(const char *path);
+
 /* Finishes an unfinished recording in place; *done says whether there was something to do. */
 bool tracefile_recover(const char *path, bool *done, struct err *e);

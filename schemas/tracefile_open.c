@@ -35,8 +35,7 @@ static ssize_t read_head(const char *path, unsigned char h[HEAD_BYTES])
     return n == 0 || (n == HEAD_BYTES && memcmp(h, "SQLite format 3", 16) == 0) ? n : -1;
 }
 
-/* It has a WAL, or whoever reads it would make one: the last writer may have found no moment without readers to change that. */
-static bool is_in_wal(const char *path)
+bool tracefile_in_wal(const char *path)
 {
     unsigned char h[HEAD_BYTES];
     return has_side(path, "-wal") || (read_head(path, h) > 0 && h[WRITE_VERSION] == VERSION_WAL);
@@ -70,14 +69,15 @@ bool tracefile_fold(sqlite3 *db)
     }
 }
 
-/* Opening for writing replays the WAL; then it is folded in, unless the recording still runs. */
+/* Opening for writing replays the WAL; then it is folded in, unless the recording still runs. An empty WAL beside a file whose
+ * head no longer says so, which a reader left that opened it while the mode was being changed, is taken up to be removed. */
 static bool fold_in(const char *path, struct err *e)
 {
     sqlite3 *db = NULL;
     bool ok = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK && sqlite3_busy_timeout(db, BUSY_MS) == SQLITE_OK &&
               sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) == SQLITE_OK;
     if (ok)
-        sqlite3_exec(db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;", NULL, NULL, NULL);
+        sqlite3_exec(db, "PRAGMA journal_mode=WAL; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE;", NULL, NULL, NULL);
     else
         fail(e, ERR_FAIL, "%s: cannot be recovered: %s", path, sqlite3_errmsg(db));
     sqlite3_close(db);
@@ -99,7 +99,7 @@ bool tracefile_recover(const char *path, bool *done, struct err *e)
         return fail(e, ERR_FAIL, "%s: is still being recorded", path);
     if (left != LEFT_NOTHING && !recover_merge(path, done, e))
         return false;
-    bool wal = is_in_wal(path);
+    bool wal = tracefile_in_wal(path);
     *done = (left != LEFT_NOTHING && *done) || wal;
     return wal ? fold_in(path, e) : is_empty(path) || sqlbound_whole(path, e);
 }
@@ -176,7 +176,7 @@ bool tracefile_load_some(const char *path, unsigned parts, int threads, struct t
     bool done;
     if (left != LEFT_BEHIND && is_empty(path))
         return fail(e, ERR_FAIL, "%s: empty: the program was ended before its first event", path);
-    if (left == LEFT_BEHIND || is_in_wal(path)) {
+    if (left == LEFT_BEHIND || tracefile_in_wal(path)) {
         if (!can_write(path))
             return load_copy(path, left == LEFT_BEHIND, parts, threads, d, e);
         if ((left == LEFT_BEHIND && !recover_merge(path, &done, e)) || !fold_in(path, e))

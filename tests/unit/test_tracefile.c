@@ -209,29 +209,60 @@ TEST(an_unfinished_recording_is_read)
 }
 
 /* The head says WAL, and there is none: whoever looked on at the recording's end. Reading leaves one plain file. */
+static void make_wal_mode(void)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode=WAL; UPDATE meta SET value = value", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static const char *const sides[] = {"-wal", "-shm"};
+
+/* As readers leave it that open the file while its mode is being changed. */
+static void make_empty_sides(void)
+{
+    for (int i = 0; i < 2; i++) {
+        char side[80];
+        snprintf(side, sizeof side, "%s%s", path, sides[i]);
+        FILE *f = fopen(side, "w");
+        assert_non_null(f);
+        fclose(f);
+    }
+}
+
+static void check_loads_and_is_plain(void)
+{
+    struct tracedata got;
+    struct err e = {0};
+    tracedata_init(&got);
+    assert_ok(tracefile_load(path, &got, &e), &e);
+    assert_int_equal(got.n, 100);
+    for (int i = 0; i < 2; i++) {
+        char side[80];
+        snprintf(side, sizeof side, "%s%s", path, sides[i]);
+        assert_int_equal(access(side, F_OK), -1);
+    }
+    assert_false(tracefile_in_wal(path));
+    tracedata_free(&got);
+}
+
 TEST(a_finished_recording_that_is_still_in_wal_mode)
 {
-    struct tracedata d, got;
+    struct tracedata d;
     struct err e = {0};
-    sqlite3 *db;
     unit_prop(__func__);
     random_trace(&d, 100);
     struct tracefile *f = tracefile_record(path, false, &e);
     assert_ok(f != NULL && tracefile_append(&d, f, &e) && tracefile_finish(f, &d, &e), &e);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "PRAGMA journal_mode=WAL; UPDATE meta SET value = value", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-    tracedata_init(&got);
-    assert_ok(tracefile_load(path, &got, &e), &e);
-    assert_int_equal(got.n, 100);
-    static const char *const ends[] = {"-wal", "-shm"};
-    for (int i = 0; i < 2; i++) {
-        char side[80];
-        snprintf(side, sizeof side, "%s%s", path, ends[i]);
-        assert_int_equal(access(side, F_OK), -1);
-    }
+    make_wal_mode();
+    check_loads_and_is_plain();
+    make_empty_sides();
+    check_loads_and_is_plain();
+    make_wal_mode();
+    make_empty_sides();
+    check_loads_and_is_plain();
     tracedata_free(&d);
-    tracedata_free(&got);
     remove_all();
 }
 
