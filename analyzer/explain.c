@@ -85,7 +85,7 @@ static void find_spots(struct facts_of_step *f)
         qsort(f->spots, f->nspots, sizeof *f->spots, by_worth);
 }
 
-enum { WORTH_PERCENT = 5, HOST_PERCENT = 30, COMM_PERCENT = 30 }; /* of the window, of the path, of the path */
+enum { WORTH_PERCENT = 5, MUCH_PERCENT = 20 }; /* of the window, of the critical path */
 
 /* Replays the trace without the range around the worst place, if there is one that is no whole step. */
 static void find_range(struct facts_of_step *f)
@@ -152,24 +152,46 @@ static bool sync_verdict(const struct facts_of_step *f, FILE *out)
     return site >= WORTH_PERCENT || range >= WORTH_PERCENT;
 }
 
+struct binding { /* a kind of time on the critical path, and how it is said */
+    const char *first, *then;
+    double percent;
+};
+
+/* What the path is mostly made of, and what else is much of it. */
+static void path_verdict(const struct facts_of_step *f, FILE *out)
+{
+    struct binding by[] = {
+        {"is bound by compute: %.1f %% of its critical path", "compute %.1f %%", path_share(f, PATH_COMPUTE)},
+        {"waits for communication: %.1f %% of its critical path", "communication %.1f %%", path_share(f, PATH_COMM)},
+        {"waits for the host: its code and launches are %.1f %% of the critical path", "the host %.1f %%",
+         path_share(f, PATH_HOST) + path_share(f, PATH_LAUNCH) + path_share(f, PATH_SYNC)},
+        {"waits for copies and fills: %.1f %% of its critical path", "copies and fills %.1f %%", path_share(f, PATH_COPY) + path_share(f, PATH_SET)},
+    };
+    enum { KINDS = sizeof by / sizeof *by };
+    for (bool first = true;; first = false) {
+        struct binding *most = &by[0];
+        for (size_t i = 1; i < KINDS; i++)
+            most = by[i].percent > most->percent ? &by[i] : most;
+        if (!first && most->percent < MUCH_PERCENT)
+            break;
+        fputs(first ? "the step " : ", ", out);
+        fprintf(out, first ? most->first : most->then, most->percent);
+        most->percent = -1;
+    }
+    fprintf(out, "; no sync is worth %d %% of it\n", WORTH_PERCENT);
+}
+
 static void verdict(const struct facts_of_step *f, FILE *out)
 {
     const struct metrics *w = &f->was[f->worst];
-    double host = path_share(f, PATH_HOST) + path_share(f, PATH_LAUNCH) + path_share(f, PATH_SYNC), comm = path_share(f, PATH_COMM);
     fputs("verdict: ", out);
     if (sync_verdict(f, out))
         return;
-    if (!f->r.linked)
+    if (f->r.linked)
+        path_verdict(f, out);
+    else
         fprintf(out, "the device is busy for %.1f %% of the window; this trace does not say which call launched what\n",
                 share(w->busy_ns, w->window_ns));
-    else if (comm >= COMM_PERCENT)
-        fprintf(out, "the step waits for communication: %.1f %% of its critical path; no sync is worth %d %% of it\n", comm, WORTH_PERCENT);
-    else if (host >= HOST_PERCENT)
-        fprintf(out, "the step waits for the host: its code and launches are %.1f %% of the critical path; no sync is worth %d %% of it\n", host,
-                WORTH_PERCENT);
-    else
-        fprintf(out, "the step is bound by compute: %.1f %% of its critical path; no sync is worth %d %% of it\n", path_share(f, PATH_COMPUTE),
-                WORTH_PERCENT);
 }
 
 static void window_line(const struct facts_of_step *f, FILE *out)

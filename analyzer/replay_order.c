@@ -147,6 +147,8 @@ void replay_order(struct replay *r)
 {
     size_t all = 2 * r->n + r->ngroups;
     struct arena a = {0};
+    if (r->order)
+        return;
     r->order = arena_array(&r->arena, uint32_t, all + 1);
     replay_visit(r, arena_array(&a, uint32_t, all + 1), append, r);
     arena_free(&a);
@@ -238,7 +240,7 @@ static int64_t usual_latency(const struct replay *r, const struct replay_queue *
 }
 
 /* The gap behind work shows where the launch came a latency or more before the stream was free. Where none did, the gap is
- * no longer than the shortest that is seen. */
+ * no longer than the shortest that is seen of work which its launch alone would have let start earlier. */
 static int64_t usual_gap(const struct replay *r, const struct replay_queue *q, struct sample *s)
 {
     int64_t least = INT64_MAX;
@@ -248,9 +250,9 @@ static int64_t usual_gap(const struct replay *r, const struct replay_queue *q, s
         int64_t before = free_at(r, q, i);
         if (t->cause == REPLAY_NONE || replay_start(r, t->cause) >= before)
             continue;
-        int64_t gap = replay_start(r, i) - before, ahead = before - replay_start(r, t->cause);
-        least = gap < least ? gap : least;
-        if (ahead >= q->latency[t->kind])
+        int64_t gap = replay_start(r, i) - before, ahead = before - replay_start(r, t->cause), latency = q->latency[t->kind];
+        least = gap < least && replay_start(r, i) - replay_start(r, t->cause) > latency ? gap : least;
+        if (ahead >= latency)
             take(s, gap);
     }
     return s->n ? median(s) : least > 0 && least < INT64_MAX ? least : 0;
