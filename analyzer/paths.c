@@ -3,6 +3,7 @@
 #include "analyzer/import.h"
 #include "analyzer/part.h"
 #include "analyzer/tarfile.h"
+#include "analyzer/twins.h"
 #include "analyzer/warn.h"
 
 #include <dirent.h>
@@ -26,16 +27,6 @@ static bool is_candidate(const char *name)
         if (ends_with(name, not [i]))
             return false;
     return (slash ? slash[1] : *name) != '.';
-}
-
-/* A report whose export lies beside it: the same trace twice. */
-static bool has_export(const char *path)
-{
-    struct arena a = {0};
-    struct stat st;
-    bool there = ends_with(path, ".nsys-rep") && stat(arena_printf(&a, "%.*s.sqlite", (int)(strlen(path) - 9), path), &st) == 0;
-    arena_free(&a);
-    return there;
 }
 
 /* Would one take it for a trace, by its name? */
@@ -75,6 +66,16 @@ static const char *left_text(const struct paths *p, struct arena *a)
                : p->left;
 }
 
+static void drop_twins(struct paths *p, size_t first, struct arena *a)
+{
+    const char *left = NULL, *by = NULL;
+    size_t kept = twins_drop(p->v + first, p->n - first, a, &left, &by);
+    if (left && !p->twin)
+        p->twin = arena_printf(a, "%s: the same trace as %s", left, by);
+    p->ntwins += p->n - first - kept;
+    p->n = first + kept;
+}
+
 /* Of what was added since `first` the traces, in order; none is a failure. */
 static bool keep_traces(struct paths *p, size_t first, struct arena *a, const char *where, const char *what, struct err *e)
 {
@@ -85,6 +86,7 @@ static bool keep_traces(struct paths *p, size_t first, struct arena *a, const ch
     for (size_t i = first; i < n; i++)
         if (recognised(p, p->v[i], a))
             p->v[p->n++] = p->v[i];
+    drop_twins(p, first, a);
     return p->n > first || fail(e, ERR_FAIL, "%s: no trace in this %s%s%s", where, what, p->left ? "; " : "", p->left ? left_text(p, a) : "");
 }
 
@@ -100,7 +102,7 @@ static bool add_folder(struct paths *p, struct arena *a, const char *folder, str
         if (!is_candidate(d->d_name) || stat(path, &st) != 0)
             continue;
         folders += S_ISDIR(st.st_mode);
-        if (S_ISREG(st.st_mode) && !has_export(path))
+        if (S_ISREG(st.st_mode))
             ARRAY_PUSH(p->v, p->n, p->cap, path);
     }
     closedir(dir);
@@ -187,10 +189,10 @@ static bool expand_parts(struct paths *p, struct arena *a, struct err *e)
         out.v[place[i]] = m.v[i].path;
     free(m.v);
     free(m.folders);
-    out.left = p->left;
-    out.nleft = p->nleft;
-    paths_free(p);
-    *p = out;
+    free(p->v);
+    p->v = out.v;
+    p->n = out.n;
+    p->cap = out.cap;
     return ok;
 }
 
@@ -214,6 +216,8 @@ void paths_warn(const struct paths *p)
     struct arena a = {0};
     if (p->left)
         warn("warning: left out: %s", left_text(p, &a));
+    if (p->twin)
+        warn(p->ntwins > 1 ? "left out: %s, and %zu more of which there is another form" : "left out: %s", p->twin, p->ntwins - 1);
     arena_free(&a);
 }
 

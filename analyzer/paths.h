@@ -16,6 +16,8 @@ struct paths {
     size_t n, cap;
     const char *left; /* of folders and archives: the first file that is called as a trace is and is none, with what it is; NULL: none */
     size_t nleft;     /* how many such files there are */
+    const char *twin; /* the first file that is another form of one that is here (twins.h), with that one; NULL: none */
+    size_t ntwins;
 };
 
 /* False: a folder or archive without a trace, or one that cannot be read. A file that does not exist is no failure here. */
