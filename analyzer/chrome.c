@@ -227,9 +227,6 @@ void chrome_close(struct chrome *c)
 
 bool chrome_begins(const struct input *in)
 {
-    size_t i = in->nhead >= 3 && memcmp(in->head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (i < in->nhead && strchr(" \n\r\t", in->head[i]) && in->head[i])
-        i++;
-    bool wide = i + 1 < in->nhead && in->head[i + 1] == 0; /* UTF-16 */
-    return i < in->nhead && !wide && (in->head[i] == '{' || in->head[i] == '[');
+    bool wide = in->nhead > 1 && in->head[1] == 0; /* UTF-16 */
+    return in->nhead && !wide && (in->head[0] == '{' || in->head[0] == '[');
 }

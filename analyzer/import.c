@@ -8,9 +8,40 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MARK_MAX = 256, LOOKED_AT = 1 << 24 };
+
+static const struct importer *marked(const char *text, size_t n)
+{
+    for (size_t i = 0; importers[i]; i++)
+        if (importers[i]->marked && importers[i]->marked(text, n))
+            return importers[i];
+    return NULL;
+}
+
+/* JSON that may be anybody's by its head: whose it is by what stands further on. NULL: still anybody's. */
+static const struct importer *look_on(const char *path)
+{
+    static _Thread_local char text[(1 << 16) + MARK_MAX];
+    const struct importer *found = NULL;
+    struct input in = {0};
+    struct err e = {0};
+    size_t kept = 0, got = 1, all = 0;
+    if (!input_open(&in, path, &e))
+        return NULL;
+    while (!found && got && all < LOOKED_AT && input_read(&in, text + kept, sizeof text - kept, &got, &e)) {
+        size_t n = kept + got;
+        found = marked(text, n);
+        kept = n < MARK_MAX ? n : MARK_MAX; /* a mark may be cut by the edge */
+        memmove(text, text + n - kept, kept);
+        all += got;
+    }
+    input_close(&in);
+    return found;
+}
+
 const struct importer *import_choose(const struct input *in)
 {
-    const struct importer *best = NULL;
+    const struct importer *best = NULL, *further = NULL;
     enum sniffed surest = SNIFF_NO;
     for (size_t i = 0; importers[i]; i++) {
         enum sniffed s = importers[i]->sniff(in);
@@ -19,7 +50,9 @@ const struct importer *import_choose(const struct input *in)
             best = importers[i];
         }
     }
-    return best;
+    if (surest == SNIFF_MAYBE && in->nhead == INPUT_HEAD)
+        further = look_on(in->path);
+    return further ? further : best;
 }
 
 #define UTF16 "text in UTF-16; make UTF-8 of it first (iconv -f UTF-16 -t UTF-8)"

@@ -25,7 +25,8 @@ struct importer {
     const char *what; /* one line for help */
     enum sniffed (*sniff)(const struct input *in);
     bool (*read)(struct input *in, struct tracedata *d, struct err *e); /* appends; `in` stands at its start */
-    bool (*holds)(struct input *in); /* a closer look at what lies beside traces: does it hold an event? NULL: sniff has seen enough */
+    bool (*marked)(const char *text, size_t n); /* JSON: only this format has what stands in this piece of a text; NULL: sniff alone tells */
+    bool (*holds)(struct input *in);            /* a closer look at what lies beside traces: does it hold an event? NULL: sniff has seen enough */
 };
 
 extern const struct importer *const importers[]; /* ends with NULL; made from file names */

@@ -272,18 +272,27 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
     return ok;
 }
 
+static bool marked(const char *text, size_t n)
+{
+    static const char *const words[] = {"\"Ascend Hardware\"", "AscendCL@", "\"Overlap Analysis\"", "enqueue_to_dequeue", "\"async_npu\""};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (memmem(text, n, words[i], strlen(words[i])))
+            return true;
+    return false;
+}
+
 /* Words of Ascend, or a bare list with times in quotes and torch_npu's arguments. */
 static enum sniffed sniff(const struct input *in)
 {
-    static const char *const words[] = {"\"Ascend Hardware\"", "AscendCL@", "\"Overlap Analysis\"", "enqueue_to_dequeue", "\"async_npu\""};
     if (!chrome_begins(in))
         return SNIFF_NO;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (memmem(in->head, in->nhead, words[i], strlen(words[i])))
-            return SNIFF_YES;
     bool quoted = memmem(in->head, in->nhead, "\"ts\": \"1", 8) || memmem(in->head, in->nhead, "\"ts\":\"1", 7);
-    return quoted && in->head[0] == '[' && memmem(in->head, in->nhead, "\"Fwd thread id\"", 15) ? SNIFF_YES : SNIFF_NO;
+    quoted = quoted && in->head[0] == '[' && memmem(in->head, in->nhead, "\"Fwd thread id\"", 15);
+    return quoted || marked((const char *)in->head, in->nhead) ? SNIFF_YES : SNIFF_NO;
 }
 
-const struct importer import_ascend_json = {
-    .name = "ascend-json", .what = "text traces of the Ascend profiler (trace_view.json), also .gz and .zst", .sniff = sniff, .read = read};
+const struct importer import_ascend_json = {.name = "ascend-json",
+                                            .what = "text traces of the Ascend profiler (trace_view.json), also .gz and .zst",
+                                            .sniff = sniff,
+                                            .read = read,
+                                            .marked = marked};

@@ -1,15 +1,13 @@
 /* import_chrome.c - Chrome traces in general: what no other importer of JSON takes.
  *
  *   B ... E, X    ranges of the host, by pid and tid         i, I, R   marks
- *   lanes of a device, told by the names of their process and thread:
- *     "/device:GPU:0 ..." with threads "Stream #7 ..."       XLA and TensorFlow; their other threads only annotate
- *     "GPU0"                                                 rocprof; "CPU HIP API" beside it holds calls
+ *   lanes of a device, told by the names of their process and thread (devlanes.h), of XLA, rocprof and others
  *
- * Lanes may be named anywhere in the file, so it is read twice. Begins and ends are matched thread by thread in the order
- * of the file.
+ * Lanes may be named anywhere in the file, so it is read twice. Begins and ends are matched thread by thread (openrows.h).
  */
 #include "analyzer/chrome.h"
 #include "analyzer/decimal.h"
+#include "analyzer/devlanes.h"
 #include "analyzer/json_text.h"
 #include "analyzer/openrows.h"
 #include "analyzer/rows.h"
@@ -22,19 +20,16 @@ enum slot { PH, NAME, PID, TID, TS, DUR, LABEL, BEGIN_NS, END_NS, SLOTS };
 static const struct json_key args_rows[] = {{"name", LABEL}, {"BeginNs", BEGIN_NS}, {"EndNs", END_NS}, {0}},
                              event_rows[] = {{"ph", PH}, {"name", NAME}, {"pid", PID}, {"tid", TID}, {"ts", TS}, {"dur", DUR}, {"args"}, {0}};
 
-enum lane_kind { LANE_HOST, LANE_CALLS, LANE_DEVICE, LANE_STREAMS };
-
 struct general {
     struct rows r;
     struct chrome c;
     struct json_keys event, args;
     struct json_key event_rows[8];
     struct json_value v[SLOTS];
-    struct idmap lanes;   /* pid -> 1 + (device << 2 | enum lane_kind) */
-    struct idmap streams; /* thread key -> 1: "Stream #7" */
+    struct devlanes lanes;
     struct openrows open;
     int64_t events, asynchronous;
-    bool gpus, hip;
+    bool exact; /* rocprof's own ns were seen */
 };
 
 /* A number, or the number that a text ends in. */
@@ -52,61 +47,26 @@ static int64_t lane_of(const struct general *x)
     return openrows_lane(id_of(&x->v[PID]), id_of(&x->v[TID]));
 }
 
-static bool starts(const struct json_value *v, const char *prefix)
+static bool time_of(const struct json_value *v, int64_t *ns)
 {
-    size_t n = strlen(prefix);
-    return v->type == JSON_STRING && v->n >= n && memcmp(v->s, prefix, n) == 0;
-}
-
-/* The first number behind a prefix, -1: none. */
-static int64_t number_behind(const struct json_value *v, const char *prefix)
-{
-    size_t from = strlen(prefix), to = from;
-    int64_t n;
-    while (to < v->n && isdigit((unsigned char)v->s[to]))
-        to++;
-    return to > from && decimal_int(v->s + from, to - from, &n) && n <= INT32_MAX ? n : -1;
-}
-
-static void look_at_process(struct general *x, int64_t pid)
-{
-    static const struct {
-        const char *prefix;
-        enum lane_kind kind;
-        bool hip;
-    } kinds[] = {{"/device:GPU:", LANE_STREAMS, false},
-                 {"/device:TPU:", LANE_STREAMS, false},
-                 {"GPU", LANE_DEVICE, true},
-                 {"CPU HIP API", LANE_CALLS, true},
-                 {"CPU HSA API", LANE_CALLS, true}};
-    const struct json_value *name = &x->v[LABEL];
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        bool device = kinds[i].kind == LANE_STREAMS || kinds[i].kind == LANE_DEVICE;
-        int64_t n = starts(name, kinds[i].prefix) ? device ? number_behind(name, kinds[i].prefix) : 0 : -1;
-        if (n < 0)
-            continue;
-        idmap_set(&x->lanes, pid, 1 + ((uint32_t)n << 2 | kinds[i].kind));
-        x->hip |= kinds[i].hip;
-        x->gpus |= device;
-        return;
-    }
+    return (v->type == JSON_NUMBER || v->type == JSON_STRING) && decimal_scaled(v->s, v->n, 3, ns);
 }
 
 static bool look(void *ctx)
 {
     struct general *x = ctx;
-    if (!json_is(&x->v[PH], "M"))
+    int64_t at;
+    if ((json_is(&x->v[PH], "B") || json_is(&x->v[PH], "E")) && time_of(&x->v[TS], &at))
+        openrows_look(&x->open, lane_of(x), at);
+    if (!json_is(&x->v[PH], "M") || x->v[LABEL].type != JSON_STRING)
         return true;
+    size_t n;
+    const char *label = json_text(&x->v[LABEL], &x->r.scratch, &n, NULL);
     if (json_is(&x->v[NAME], "process_name"))
-        look_at_process(x, id_of(&x->v[PID]));
-    else if (json_is(&x->v[NAME], "thread_name") && (starts(&x->v[LABEL], "Stream") || starts(&x->v[LABEL], "stream")))
-        idmap_set(&x->streams, lane_of(x), 1);
+        devlanes_process(&x->lanes, id_of(&x->v[PID]), label, n);
+    else if (json_is(&x->v[NAME], "thread_name"))
+        devlanes_thread(&x->lanes, id_of(&x->v[PID]), lane_of(x), label, n);
     return true;
-}
-
-static bool time_of(const struct json_value *v, int64_t *ns)
-{
-    return (v->type == JSON_NUMBER || v->type == JSON_STRING) && decimal_scaled(v->s, v->n, 3, ns);
 }
 
 static uint32_t name_of(struct general *x)
@@ -127,16 +87,15 @@ static enum ev_kind device_kind(const char *name)
     return EV_KERNEL;
 }
 
-static bool device_row(struct general *x, uint32_t lane, uint32_t name, int64_t start, int64_t length)
+static bool device_row(struct general *x, struct devlane lane, uint32_t name, int64_t start, int64_t length)
 {
     struct event ev;
     int64_t tid = id_of(&x->v[TID]);
     const char *text = rows_str(&x->r, name);
-    bool work = (lane & 3) == LANE_DEVICE || idmap_get(&x->streams, lane_of(x));
-    enum ev_kind kind = work ? device_kind(text) : EV_GPU_RANGE;
+    enum ev_kind kind = lane.kind == LANE_DEVICE ? device_kind(text) : EV_GPU_RANGE;
     if (!rows_event(&x->r, kind, start, length, &ev))
         return true;
-    rows_on_device(&x->r, &ev, -1, lane >> 2, tid);
+    rows_on_device(&x->r, &ev, -1, lane.device, tid);
     ev.name = name;
     if (kind == EV_SYNC)
         ev.detail = tracedata_sync_row(x->r.d, (struct ev_sync){.class = SYNC_NONE, .did_block = -1, .wait_stream = -1, .wait_event = -1});
@@ -162,48 +121,47 @@ static bool host_row(struct general *x, enum ev_kind kind, uint32_t name, int64_
 static bool complete(struct general *x)
 {
     int64_t start, length, begin = json_int(&x->v[BEGIN_NS], -1), end = json_int(&x->v[END_NS], -1);
-    uint32_t lane = idmap_get(&x->lanes, id_of(&x->v[PID]));
+    struct devlane lane = devlanes_find(&x->lanes, id_of(&x->v[PID]), lane_of(x));
     bool exact = begin > 0 && end >= begin, known = exact || (time_of(&x->v[TS], &start) && time_of(&x->v[DUR], &length));
     x->r.untimed += !known;
+    x->exact |= exact;
     if (!known)
         return true;
     start = exact ? begin : start;
     length = exact ? end - begin : length;
-    lane = lane ? lane - 1 : LANE_HOST;
-    if ((lane & 3) == LANE_DEVICE || (lane & 3) == LANE_STREAMS)
+    if (lane.kind == LANE_DEVICE || lane.kind == LANE_NOTES)
         return device_row(x, lane, name_of(x), start, length);
-    return host_row(x, (lane & 3) == LANE_CALLS ? EV_RUNTIME : EV_RANGE, name_of(x), start, length, false);
+    return host_row(x, lane.kind == LANE_CALLS ? EV_RUNTIME : EV_RANGE, name_of(x), start, length, false);
 }
 
 /* One without a time waits for its end all the same. */
 static bool begin(struct general *x)
 {
-    struct event ev = event_none(EV_NKINDS, 0, 0);
+    struct event ev = event_none(EV_NKINDS, OPENROWS_UNTIMED, 0);
     int64_t at;
     bool known = time_of(&x->v[TS], &at);
     x->r.untimed += !known;
-    if (known && rows_event(&x->r, EV_RANGE, at, 0, &ev)) {
+    if (known && rows_event(&x->r, EV_RANGE, at, 0, &ev))
         rows_on_thread(&x->r, &ev, id_of(&x->v[PID]), id_of(&x->v[TID]));
-        ev.name = name_of(x);
-    }
-    openrows_begin(&x->open, lane_of(x), &ev);
-    return true;
+    ev.name = name_of(x);
+    return openrows_begin(&x->open, lane_of(x), &ev);
 }
 
 static bool end(struct general *x)
 {
-    struct event ev, here;
+    struct event here = event_none(EV_NKINDS, OPENROWS_UNTIMED, 0);
     int64_t at;
-    if (!openrows_end(&x->open, lane_of(x), &ev) || ev.kind == EV_NKINDS)
-        return true;
-    if (!time_of(&x->v[TS], &at)) {
-        x->r.untimed++;
-        return true;
-    }
-    if (!rows_event(&x->r, EV_RANGE, at, 0, &here))
-        return true;
-    ev.end = here.start;
-    return rows_add(&x->r, &ev);
+    bool known = time_of(&x->v[TS], &at);
+    x->r.untimed += !known;
+    if (known)
+        rows_event(&x->r, EV_RANGE, at, 0, &here);
+    return openrows_end(&x->open, lane_of(x), here.start, name_of(x));
+}
+
+static bool matched(void *ctx, const struct event *ev)
+{
+    struct general *x = ctx;
+    return rows_add(&x->r, ev);
 }
 
 static bool mark(struct general *x)
@@ -242,7 +200,7 @@ static bool event(void *ctx)
 
 static bool finish(struct general *x, enum json_step rc)
 {
-    if (x->r.e->kind)
+    if (x->r.e->kind || !openrows_finish(&x->open))
         return false;
     if (!x->events)
         return chrome_refuse(&x->c, rc);
@@ -252,7 +210,7 @@ static bool finish(struct general *x, enum json_step rc)
     rows_loss(&x->r, "ranges without an end, left out", x->open.open);
     rows_loss(&x->r, "ends without a begin, left out", x->open.lone_ends);
     rows_loss(&x->r, "asynchronous ranges, left out", x->asynchronous);
-    rows_facts(&x->r, "chrome", x->hip ? "rocm" : x->gpus ? NULL : "cpu");
+    rows_facts(&x->r, "chrome", x->exact || x->lanes.hip ? "rocm" : x->lanes.devices ? NULL : "cpu");
     tracedata_meta(x->r.d, "clean_end", rc == JSON_OK ? "1" : "0");
     return true;
 }
@@ -262,13 +220,13 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
     struct general x = {.r = rows_start(d, in->path, e)};
     memcpy(x.event_rows, event_rows, sizeof event_rows);
     x.event_rows[6].inside = &x.args;
+    x.open = (struct openrows){.row = matched, .ctx = &x};
     json_keys_init(&x.args, args_rows);
     json_keys_init(&x.event, x.event_rows);
     x.c = (struct chrome){.keys = &x.event, .v = x.v, .nv = SLOTS, .event = event, .ctx = &x, .e = e, .scratch = &x.r.scratch};
     bool ok = chrome_look(&x.c, in->path, look) && finish(&x, chrome_read(&x.c, in));
     chrome_close(&x.c);
-    idmap_free(&x.lanes);
-    idmap_free(&x.streams);
+    devlanes_free(&x.lanes);
     openrows_free(&x.open);
     rows_free(&x.r);
     return ok;
@@ -276,8 +234,7 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
 
 static enum sniffed sniff(const struct input *in)
 {
-    bool events = memmem(in->head, in->nhead, "\"ph\"", 4) || memmem(in->head, in->nhead, "\"traceEvents\"", 13);
-    return chrome_begins(in) && events ? SNIFF_MAYBE : SNIFF_NO;
+    return chrome_begins(in) ? SNIFF_MAYBE : SNIFF_NO;
 }
 
 const struct importer import_chrome = {

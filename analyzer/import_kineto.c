@@ -215,7 +215,8 @@ static bool finish(struct file *f, enum json_step rc)
     if (f->k.rows == 0 && f->k.skipped)
         return fail(f->k.e, ERR_FAIL, "%s: a Chrome trace, but not of the PyTorch profiler: none of its %lld rows is of a category known here",
                     f->c.in->path, (long long)f->k.skipped);
-    kineto_finish(&f->k);
+    if (!kineto_finish(&f->k))
+        return false;
     chrome_losses(&f->c, rc, d, f->k.events);
     say_left(&f->k);
     say_facts(f, rc);
@@ -235,7 +236,7 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
     return ok;
 }
 
-/* Its categories make it sure; without one near the front the file may be anybody's Chrome trace. */
+/* Its facts and its categories; without one the file may be anybody's Chrome trace. */
 static enum sniffed sniff(const struct input *in)
 {
     static const char *const facts_of_it[] = {"\"schemaVersion\"", "\"deviceProperties\"", "\"distributedInfo\"", "\"baseTimeNanoseconds\""};
@@ -244,8 +245,12 @@ static enum sniffed sniff(const struct input *in)
     for (size_t i = 0; i < sizeof facts_of_it / sizeof *facts_of_it; i++)
         if (memmem(in->head, in->nhead, facts_of_it[i], strlen(facts_of_it[i])))
             return SNIFF_YES;
-    return kineto_names_cat((const char *)in->head, in->nhead) ? SNIFF_YES : SNIFF_MAYBE;
+    return kineto_names_cat((const char *)in->head, in->nhead) ? SNIFF_YES : SNIFF_NO;
 }
 
-const struct importer import_kineto = {
-    .name = "kineto", .what = "PyTorch profiler (Kineto) JSON, also .gz and .zst", .sniff = sniff, .read = read, .holds = chrome_holds};
+const struct importer import_kineto = {.name = "kineto",
+                                       .what = "PyTorch profiler (Kineto) JSON, also .gz and .zst",
+                                       .sniff = sniff,
+                                       .read = read,
+                                       .marked = kineto_names_cat,
+                                       .holds = chrome_holds};

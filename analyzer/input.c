@@ -157,15 +157,49 @@ static bool choose(struct unpacker *u, struct err *e)
     return true;
 }
 
-static bool read_head(struct input *in, struct err *e)
+/* As much as the head takes behind what it has. */
+static bool fill_head(struct input *in, struct err *e)
 {
     struct unpacker *u = in->u;
-    in->head = u->head;
     size_t got = 1;
     while (in->nhead < INPUT_HEAD && got) {
         if (!u->unpack(u, u->head + in->nhead, INPUT_HEAD - in->nhead, &got, e))
             return false;
         in->nhead += got;
+    }
+    return true;
+}
+
+/* What a text may begin with that is no part of it: a mark of its byte order, white space. */
+static size_t blank_front(const struct input *in, bool marked)
+{
+    size_t i = marked && in->nhead >= 3 && memcmp(in->head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (i < in->nhead && in->head[i] && strchr(" \n\r\t", in->head[i]))
+        i++;
+    return i;
+}
+
+static bool drop_front(struct input *in, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        in->blank_lines += in->head[i] == '\n';
+    in->nhead -= n;
+    memmove(in->u->head, in->u->head + n, in->nhead);
+    return fill_head(in, e);
+}
+
+/* A head is of use from the first byte that is not white on; a text that has none keeps its last one. */
+static bool read_head(struct input *in, struct err *e)
+{
+    in->head = in->u->head;
+    if (!fill_head(in, e))
+        return false;
+    for (size_t n, first = 1; (n = blank_front(in, first)) > 0; first = 0) {
+        bool all = n == in->nhead;
+        if (all && in->nhead < INPUT_HEAD)
+            return true;
+        if (!drop_front(in, n - all, e))
+            return false;
     }
     return true;
 }

@@ -8,6 +8,7 @@
 #include "schemas/err.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { INPUT_HEAD = 1 << 16 };
 
@@ -15,6 +16,7 @@ struct input {
     const char *path;          /* as given by the caller, who keeps it */
     const unsigned char *head; /* the first nhead unpacked bytes, at most INPUT_HEAD; reading starts with them too */
     size_t nhead;
+    int64_t blank_lines; /* in front of head: a byte order mark and white space that a text begins with are left out */
     struct unpacker *u;
 };
 

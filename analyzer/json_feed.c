@@ -1,5 +1,6 @@
 /* json_feed.c - the window on the text. */
 #include "analyzer/json_feed.h"
+#include "analyzer/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,10 +62,7 @@ static bool read_on(struct json_feed *f)
 
 int json_peek(struct json_feed *f)
 {
-    static const char bom[] = "\xef\xbb\xbf";
     for (;;) {
-        if (f->before + (int64_t)f->pos == 0 && memcmp(f->buf, bom, 3) == 0)
-            f->pos = 3;
         f->pos = (size_t)(json_space(f->buf + f->pos) - f->buf);
         if (f->pos < f->end)
             return (unsigned char)f->buf[f->pos];
@@ -123,9 +121,13 @@ enum json_step json_next_key(struct json_feed *f, char *key, size_t size)
     int c = json_peek(f);
     enum json_step rc = c == '"' ? step(f, NULL, &v, 1) : c < 0 ? JSON_END : JSON_BAD;
     if (rc == JSON_OK) {
-        size_t n = v.n < size - 1 ? v.n : size - 1;
-        memcpy(key, v.s, n);
+        struct arena a = {0};
+        size_t n;
+        const char *text = json_text(&v, &a, &n, NULL);
+        n = n < size - 1 ? n : size - 1;
+        memcpy(key, text, n);
         key[n] = '\0';
+        arena_free(&a);
         c = json_peek(f);
         rc = c == ':' ? JSON_OK : c < 0 ? JSON_END : JSON_BAD;
         f->pos += rc == JSON_OK;
@@ -204,6 +206,7 @@ int64_t json_line(const char *path, int64_t offset)
     size_t got = 1;
     if (!input_open(&in, path, &e))
         return 0;
+    line += in.blank_lines;
     while (offset > 0 && got && input_read(&in, block, offset < (int64_t)sizeof block ? (size_t)offset : sizeof block, &got, &e)) {
         line += count_lines(block, got);
         offset -= (int64_t)got;

@@ -25,14 +25,14 @@ struct json_feed {
 bool json_feed_open(struct json_feed *f, struct input *in, struct err *e);
 void json_feed_close(struct json_feed *f);
 
-/* Skips white space (and a byte order mark at the start); the byte that pos is at then, -1 at the end of the text. */
+/* Skips white space; the byte that pos is at then, -1 at the end of the text. */
 int json_peek(struct json_feed *f);
 
 /* One value, resp. one object with these keys; spans in *v are valid until the next step. */
 enum json_step json_next(struct json_feed *f, struct json_value *v);
 enum json_step json_next_object(struct json_feed *f, const struct json_keys *keys, struct json_value *values, size_t nvalues);
 
-/* A key, as written and cut to size - 1 bytes, and its colon. */
+/* A key, its escapes resolved and cut to size - 1 bytes, and its colon. */
 enum json_step json_next_key(struct json_feed *f, char *key, size_t size);
 
 /* Over a value; what is inside brackets is not kept, whatever its size. */

@@ -5,6 +5,7 @@
  * it gives up at NaN and at raw control characters. Strings are looked at 16 bytes at a time, and keys that nobody wants are only skipped.
  */
 #include "analyzer/json_scan.h"
+#include "analyzer/json_text.h"
 
 #include <string.h>
 #ifdef __SSE2__
@@ -211,6 +212,21 @@ const char *json_value(struct json_scan *s, const char *p, struct json_value *v)
     }
 }
 
+/* A key may be written with escapes: "\u0070h". */
+static const struct json_key *find_key(const struct json_keys *k, const struct json_value *name)
+{
+    struct arena a = {0};
+    const char *s = name->s;
+    size_t n = name->n;
+    bool escaped = name->raw && memchr(s, '\\', n);
+    if (escaped)
+        s = json_text(name, &a, &n, NULL);
+    const struct json_key *row = json_keys_find(k, s, n);
+    if (escaped)
+        arena_free(&a);
+    return row;
+}
+
 /* The value of a key whose row may be NULL: kept, looked into, or skipped. */
 static const char *member(struct json_scan *s, const char *p, const struct json_key *k, struct json_value *values)
 {
@@ -235,7 +251,7 @@ const char *json_object(struct json_scan *s, const char *p, const struct json_ke
         p = json_space(p);
         if (*p != ':')
             return stop(s, p, "expected ':' behind a key");
-        p = member(s, json_space(p + 1), json_keys_find(keys, name.s, name.n), values);
+        p = member(s, json_space(p + 1), find_key(keys, &name), values);
         if (!p)
             return NULL;
     }

@@ -92,7 +92,7 @@ void kineto_start(struct kineto *k, struct tracedata *d, struct err *e);
 bool kineto_event(struct kineto *k);                 /* k->v into k->d; false only when that cannot be written */
 void kineto_rank(struct kineto *k, int32_t rank);    /* of the whole file, whenever it becomes known */
 void kineto_own(struct kineto *k, struct event *ev); /* kineto_own.c */
-void kineto_finish(struct kineto *k);                /* what could only be known at the end */
+bool kineto_finish(struct kineto *k);                /* what could only be known at the end */
 void kineto_free(struct kineto *k);
 
 /* A category that holds rows of time. */

@@ -55,6 +55,12 @@ static const struct json_key event_rows[] = {
     {"ph", K_PH}, {"cat", K_CAT}, {"name", K_NAME}, {"pid", K_PID}, {"tid", K_TID}, {"ts", K_TS}, {"dur", K_DUR}, {"args"}, {0},
 };
 
+static bool matched(void *ctx, const struct event *ev)
+{
+    struct kineto *k = ctx;
+    return tracedata_event(k->d, ev, k->e);
+}
+
 void kineto_start(struct kineto *k, struct tracedata *d, struct err *e)
 {
     k->d = d;
@@ -65,6 +71,7 @@ void kineto_start(struct kineto *k, struct tracedata *d, struct err *e)
     json_keys_init(&k->args, args_rows);
     json_keys_init(&k->event, k->event_rows);
     kineto_cats_init(k);
+    k->open = (struct openrows){.row = matched, .ctx = k, .all_late = true};
 }
 
 /* The number in "stream 7", "7" or 7; `none` when there is none. */
@@ -188,13 +195,18 @@ static void label(struct kineto *k)
     ARRAY_PUSH(k->labels, k->nlabels, k->labels_cap, l);
 }
 
+static uint32_t row_name(struct kineto *k)
+{
+    return json_intern(&k->v[K_NAME], &k->d->strings, &k->scratch, &k->feed->scan.repairs.bytes);
+}
+
 /* What a row is, but for its times and what is particular to its category. */
 static void describe(struct kineto *k, struct event *ev)
 {
     int64_t named = number(&k->v[K_RANK], -1);
     int32_t rank = k->rank < 0 && named >= 0 && named <= INT32_MAX ? (int32_t)named : -1;
     ev->rank = rank >= 0 ? rank : k->rank;
-    ev->name = json_intern(&k->v[K_NAME], &k->d->strings, &k->scratch, &k->feed->scan.repairs.bytes);
+    ev->name = row_name(k);
     ev->correlation = json_int(&k->v[K_CORRELATION], -1);
     if (ev_kind_class((enum ev_kind)ev->kind) == EV_HOST)
         place_on_host(k, ev, rank);
@@ -225,7 +237,7 @@ static int64_t lane_of(const struct kineto *k)
 /* Side rows are written with their event, which is yet to come: a begin has none, and those of the host need none. */
 static bool begin(struct kineto *k, const struct kineto_cat *cat)
 {
-    struct event ev = event_none(EV_NKINDS, 0, 0);
+    struct event ev = event_none(EV_NKINDS, OPENROWS_UNTIMED, 0);
     int64_t start;
     bool known = cat && instant(k, &start);
     k->untimed += cat && !known;
@@ -235,20 +247,17 @@ static bool begin(struct kineto *k, const struct kineto_cat *cat)
         if (cat->detail && ev_kind_class(cat->kind) == EV_HOST)
             cat->detail(k, &ev);
     }
-    openrows_begin(&k->open, lane_of(k), &ev);
-    return true;
+    ev.name = row_name(k);
+    return openrows_begin(&k->open, lane_of(k), &ev);
 }
 
 /* An end names no category as a rule. */
 static bool end(struct kineto *k)
 {
-    struct event ev;
-    if (!openrows_end(&k->open, lane_of(k), &ev) || ev.kind == EV_NKINDS)
-        return true;
-    if (instant(k, &ev.end))
-        return tracedata_event(k->d, &ev, k->e);
-    k->untimed++;
-    return true;
+    int64_t at;
+    bool known = instant(k, &at);
+    k->untimed += !known;
+    return openrows_end(&k->open, lane_of(k), known ? at : OPENROWS_UNTIMED, row_name(k));
 }
 
 bool kineto_event(struct kineto *k)
@@ -317,10 +326,12 @@ void kineto_rank(struct kineto *k, int32_t rank)
             k->d->processes[i].rank = rank;
 }
 
-void kineto_finish(struct kineto *k)
+bool kineto_finish(struct kineto *k)
 {
+    bool ok = openrows_finish(&k->open);
     apply_labels(k);
     move_device_rows(k);
+    return ok;
 }
 
 void kineto_free(struct kineto *k)

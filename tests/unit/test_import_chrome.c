@@ -101,5 +101,187 @@ TEST(nests_match_a_stack)
     }
 }
 
+/* name start length, in ns since the first row */
+#define LANE(rows) "[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"z\",\"pid\":1,\"tid\":9,\"ts\":0,\"dur\":0}" rows "]"
+#define AT(ph, name, ts) ",{\"ph\":\"" ph "\",\"cat\":\"user_annotation\",\"name\":\"" name "\",\"pid\":1,\"tid\":2,\"ts\":" ts "}"
+
+static void text_of(const struct tracedata *d, char *text)
+{
+    *text = '\0';
+    for (size_t i = 1; i < d->n; i++)
+        text += sprintf(text, "%s %lld %lld|", event_name(d, i), (long long)d->ev[i].start, (long long)(d->ev[i].end - d->ev[i].start));
+}
+
+/* Rows out of the order of time, and ends of the same time in front of their begins; of any program and of Kineto, whose lanes
+ * are all late: there the rows come by their ends. */
+TEST(ends_in_front_of_their_begins)
+{
+    static const struct {
+        const char *text, *want;
+        int lone, open;
+    } cases[] = {
+        {LANE(AT("E", "", "20") AT("B", "a", "10")), "a 10000 10000|", 0, 0},
+        {LANE(AT("E", "", "5") AT("B", "a", "5")), "a 5000 0|", 0, 0},
+        {LANE(AT("B", "a", "1") AT("B", "b", "5") AT("E", "", "3") AT("E", "", "9")), "a 1000 2000|b 5000 4000|", 0, 0},
+        {LANE(AT("B", "a", "1") AT("B", "b", "5") AT("E", "", "5") AT("E", "", "9") AT("B", "c", "2") AT("E", "", "2")),
+         "c 2000 0|b 5000 0|a 1000 8000|", 0, 0},
+        {LANE(AT("B", "a", "1") AT("B", "b", "5") AT("B", "c", "3") AT("E", "", "5") AT("E", "", "9") AT("E", "", "4")),
+         "c 3000 1000|a 1000 4000|b 5000 4000|", 0, 0}, /* begins, then ends: what ends at 5 began before */
+        {LANE(AT("E", "", "9") AT("E", "", "5") AT("B", "z", "5") AT("B", "a", "1")), "z 5000 0|a 1000 8000|", 0, 0}, /* from its end on */
+        {LANE(AT("B", "a", "1") AT("E", "z", "5") AT("B", "z", "5") AT("E", "a", "9")), "z 5000 0|a 1000 8000|", 0, 0},
+        {LANE(AT("B", "a", "1") AT("B", "b", "5") AT("E", "a", "5") AT("E", "b", "9")), "a 1000 4000|b 5000 4000|", 0, 0},
+        {LANE(AT("B", "a", "1") AT("E", "end", "3")), "a 1000 2000|", 0, 0},
+        {LANE(AT("E", "", "5") AT("B", "a", "5") AT("E", "", "7")), "a 5000 2000|", 1, 0}, /* the first end is of before */
+        {LANE(AT("E", "", "5") AT("B", "a", "6")), "", 1, 1},
+        {LANE(AT("E", "b", "5") AT("B", "a", "5")), "", 1, 1},
+    };
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        char text[1024], got[512], *cat = strcpy(text, cases[i / 2].text);
+        while (i % 2 && (cat = strstr(cat, "user_annotation")))
+            memcpy(cat, "anybody's marks", 15);
+        struct tracedata d = import_text(text);
+        text_of(&d, got);
+        if (strcmp(got, cases[i / 2].want) != 0 || lost(&d, "ranges without an end, left out") != cases[i / 2].open ||
+            lost(&d, "ends without a begin, left out") != cases[i / 2].lone)
+            fail_msg("%s: %s", text, got);
+        tracedata_free(&d);
+    }
+}
+
+/* A nest of ranges of different names and times, its rows in any order. */
+TEST(rows_in_any_order_match_by_time)
+{
+    enum { RANGES = 12 };
+    PROP(200)
+    {
+        char row[2 * RANGES][128], text[1 << 12] = "[";
+        int stack[RANGES], depth = 0, begun = 0;
+        int64_t start[RANGES], want[RANGES];
+        for (int at = 0; at < 2 * RANGES; at++) {
+            bool ends = begun == RANGES || (depth && rnd(2));
+            int i = ends ? stack[--depth] : begun++;
+            if (ends)
+                want[i] = (at - start[i]) * 1000;
+            else
+                stack[depth++] = i, start[i] = at;
+            sprintf(row[at], "{\"ph\":\"%c\",\"name\":\"%c\",\"pid\":1,\"tid\":2,\"ts\":%d}", ends ? 'E' : 'B', ends && prop_ % 2 ? '?' : 'a' + i,
+                    at);
+        }
+        for (size_t left = 2 * RANGES; left; left--) {
+            size_t k = rnd(left);
+            sprintf(text + strlen(text), "%s%s", row[k], left > 1 ? "," : "]");
+            memmove(row[k], row[left - 1], sizeof *row);
+        }
+        struct tracedata d = import_text(text);
+        assert_int_equal(d.n, RANGES);
+        for (size_t i = 0; i < d.n; i++)
+            assert_int_equal(d.ev[i].end - d.ev[i].start, want[*event_name(&d, i) - 'a']);
+        assert_int_equal(d.nloss, 0);
+        tracedata_free(&d);
+    }
+}
+
+/* Names of processes and threads, and what a row there is. */
+TEST(lanes_of_devices)
+{
+    static const struct {
+        const char *process, *thread, *other; /* other: a second thread of the process */
+        int kind, device;
+    } lanes[] = {{"/device:TPU:2", "XLA Ops", "Steps", EV_KERNEL, 2},
+                 {"/device:TPU:2", "Steps", "XLA Ops", EV_GPU_RANGE, 2},
+                 {"/device:TPU:0", "Async XLA Ops", "XLA Modules", EV_KERNEL, 0},
+                 {"/device:TPU:0", "XLA Modules", "Steps", EV_GPU_RANGE, 0},
+                 {"/device:GPU:1 NVIDIA H100", "XLA Ops", "Stream #13(Compute)", EV_GPU_RANGE, 1},
+                 {"/device:GPU:1 NVIDIA H100", "Stream #13(Compute)", "XLA Ops", EV_KERNEL, 1},
+                 {"/device:GPU:1/stream:7 Compute", "", "", EV_KERNEL, 1},
+                 {"/device:GPU:1/stream:all Compute", "", "", EV_GPU_RANGE, 1},
+                 {"/job:a/replica:0/task:0/device:GPU:0 Compute", "", "", EV_GPU_RANGE, 0},
+                 {"/device:CPU:0", "XLA Ops", "", EV_RANGE, -1},
+                 {"/host:CPU", "Stream 3", "", EV_RANGE, -1},
+                 {"GPU 3", "", "", EV_KERNEL, 3},
+                 {"gpu:3 (A100)", "7", "8", EV_KERNEL, 3},
+                 {"Device #1", "stream 7", "markers", EV_KERNEL, 1},
+                 {"Device #1", "markers", "stream 7", EV_GPU_RANGE, 1},
+                 {"GPU 0.5 ms", "", "", EV_RANGE, -1},
+                 {"GPUs", "", "", EV_RANGE, -1},
+                 {"gpu3worker", "", "", EV_RANGE, -1}};
+    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "[{\"ph\":\"X\",\"name\":\"r\",\"pid\":5,\"tid\":7,\"ts\":1,\"dur\":1},"
+                 "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":5,\"tid\":7,\"args\":{\"name\":\"%s\"}},"
+                 "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":5,\"tid\":8,\"args\":{\"name\":\"%s\"}},"
+                 "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":5,\"args\":{\"name\":\"%s\"}}]",
+                 lanes[i].thread, lanes[i].other, lanes[i].process);
+        struct tracedata d = import_text(text);
+        if (d.n != 1 || d.ev[0].kind != lanes[i].kind || d.ev[0].device != lanes[i].device)
+            fail_msg("%s %s: %s on device %d", lanes[i].process, lanes[i].thread, ev_kind_name((enum ev_kind)d.ev[0].kind), d.ev[0].device);
+        tracedata_free(&d);
+    }
+}
+
+TEST(keys_may_be_escaped)
+{
+    static const char *const texts[] = {
+        "{\"trace\\u0045vents\":[{\"\\u0070h\":\"X\",\"nam\\u0065\":\"a\",\"pid\":1,\"tid\":2,\"t\\u0073\":1,\"dur\":3}],\"\\u\":0}",
+        "{\"schemaVersion\":1,\"traceEvents\":[{\"ph\":\"X\",\"\\u0063at\":\"cpu_op\",\"\\/"
+        "\":0,\"\\\\\":1,\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"\\u0064\\u0075\\u0072\":3}]}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct tracedata d = import_text(texts[i]);
+        check(&d, 0, i ? EV_OP : EV_RANGE, "a", 0, 3000);
+        tracedata_free(&d);
+    }
+}
+
+/* White space in front is no part of the head; lines are still counted. */
+TEST(blanks_in_front_are_passed_over)
+{
+    static const size_t lengths[] = {0, 1, INPUT_HEAD - 3, INPUT_HEAD - 1, INPUT_HEAD, INPUT_HEAD + 1, 3 * INPUT_HEAD + 7};
+    static char text[4 * INPUT_HEAD];
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct tracedata d;
+        struct err e = {0};
+        char want[64];
+        memset(text, i % 2 ? ' ' : '\n', lengths[i]);
+        strcpy(text + lengths[i], "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":3}]");
+        d = import_text(text);
+        check(&d, 0, EV_RANGE, "a", 0, 3000);
+        assert_int_equal(d.nloss, 0);
+        tracedata_free(&d);
+        strcpy(text + lengths[i], "{\"traceEvents\":[}");
+        import_write("import.in", text, strlen(text));
+        snprintf(want, sizeof want, "line %zu: ", i % 2 ? 1 : lengths[i] + 1);
+        assert_false(import_quietly("import.in", &d, &e));
+        if (!strstr(e.msg, want))
+            fail_msg("%s: %s", want, e.msg);
+        tracedata_free(&d);
+        memset(text + lengths[i], ' ', 20);
+        import_write("import.in", text, lengths[i] + 1);
+        case_must_refuse("import.in", "text, but not JSON");
+    }
+    unlink("import.in");
+}
+
+/* What tells whose trace it is may lie behind more than a head's worth of rows. */
+TEST(marks_far_behind)
+{
+    static const struct {
+        const char *row, *format;
+    } cases[] = {{"\"cat\":\"cpu_op\",\"tid\":3", "kineto"},
+                 {"\"cat\":\"async_npu\",\"tid\":3},{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"CANN\"}", "ascend-json"},
+                 {"\"cat\":\"mine\",\"tid\":3", "chrome"}};
+    static char text[3 * INPUT_HEAD];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t before = INPUT_HEAD - 40; before < 2 * INPUT_HEAD; before += i ? INPUT_HEAD / 2 + 1 : 1 + INPUT_HEAD / 30) {
+            size_t n = (size_t)sprintf(text, "{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"");
+            memset(text + n, 'x', before - n);
+            sprintf(text + before, "\"},{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"ts\":\"1\",\"dur\":3,%s}]}", cases[i].row);
+            struct tracedata d = import_text(text);
+            assert_string_equal(tracedata_meta_get(&d, "source_format"), cases[i].format);
+            tracedata_free(&d);
+        }
+}
+
 UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(begins_and_ends_match_thread_by_thread), UNIT(device_lanes_are_told_by_their_names),
-          UNIT(nests_match_a_stack))
+          UNIT(nests_match_a_stack), UNIT(ends_in_front_of_their_begins), UNIT(rows_in_any_order_match_by_time), UNIT(lanes_of_devices),
+          UNIT(keys_may_be_escaped), UNIT(blanks_in_front_are_passed_over), UNIT(marks_far_behind))
