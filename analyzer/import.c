@@ -10,49 +10,46 @@
 
 enum { MARK_MAX = 256, LOOKED_AT = 1 << 24 };
 
-static const struct importer *marked(const char *text, size_t n)
+struct choice {
+    const struct importer *importer;
+    enum sniffed sure;
+};
+
+static void surest(struct choice *c, const struct importer *i, enum sniffed sure)
 {
-    for (size_t i = 0; importers[i]; i++)
-        if (importers[i]->marked && importers[i]->marked(text, n))
-            return importers[i];
-    return NULL;
+    if (sure > c->sure)
+        *c = (struct choice){i, sure};
 }
 
-/* JSON that may be anybody's by its head: whose it is by what stands further on. NULL: still anybody's. */
-static const struct importer *look_on(const char *path)
+/* JSON that may be somebody else's by its head: whose it is by what stands further on. */
+static void look_on(struct choice *c, const char *path)
 {
     static _Thread_local char text[(1 << 16) + MARK_MAX];
-    const struct importer *found = NULL;
     struct input in = {0};
     struct err e = {0};
     size_t kept = 0, got = 1, all = 0;
     if (!input_open(&in, path, &e))
-        return NULL;
-    while (!found && got && all < LOOKED_AT && input_read(&in, text + kept, sizeof text - kept, &got, &e)) {
+        return;
+    while (c->sure < SNIFF_YES && got && all < LOOKED_AT && input_read(&in, text + kept, sizeof text - kept, &got, &e)) {
         size_t n = kept + got;
-        found = marked(text, n);
+        for (size_t i = 0; importers[i]; i++)
+            if (importers[i]->marked)
+                surest(c, importers[i], importers[i]->marked(text, n));
         kept = n < MARK_MAX ? n : MARK_MAX; /* a mark may be cut by the edge */
         memmove(text, text + n - kept, kept);
         all += got;
     }
     input_close(&in);
-    return found;
 }
 
 const struct importer *import_choose(const struct input *in)
 {
-    const struct importer *best = NULL, *further = NULL;
-    enum sniffed surest = SNIFF_NO;
-    for (size_t i = 0; importers[i]; i++) {
-        enum sniffed s = importers[i]->sniff(in);
-        if (s > surest) {
-            surest = s;
-            best = importers[i];
-        }
-    }
-    if (surest == SNIFF_MAYBE && in->nhead == INPUT_HEAD)
-        further = look_on(in->path);
-    return further ? further : best;
+    struct choice c = {0};
+    for (size_t i = 0; importers[i]; i++)
+        surest(&c, importers[i], importers[i]->sniff(in));
+    if (c.importer && c.sure < SNIFF_YES && in->nhead == INPUT_HEAD)
+        look_on(&c, in->path);
+    return c.importer;
 }
 
 #define UTF16 "text in UTF-16; make UTF-8 of it first (iconv -f UTF-16 -t UTF-8)"
@@ -63,11 +60,12 @@ static const struct magic {
     const char *what;
 } magics[] = {{"SQLite format 3", 16, 0, "an SQLite database without the tables of a trace, or a damaged one"},
               {"PK\3\4", 4, 0, "a zip archive; unpack it first"},
-              {"ustar", 5, 257, "a tar archive; give it by itself"},
+              {"ustar", 5, 257, "a tar archive that is cut or damaged, or lies in another one"},
               {"BZh", 3, 0, "a bzip2 file; unpack it first"},
               {"\xfd"
                "7zXZ",
                5, 0, "an xz file; unpack it first"},
+              {"\xff\xfe\0\0", 4, 0, "text in UTF-32; make UTF-8 of it first (iconv -f UTF-32 -t UTF-8)"},
               {"\xff\xfe", 2, 0, UTF16},
               {"\xfe\xff", 2, 0, UTF16},
               {"{\0", 2, 0, UTF16},

@@ -18,15 +18,15 @@
 #include "analyzer/input.h"
 #include "schemas/tracedata.h"
 
-enum sniffed { SNIFF_NO, SNIFF_MAYBE, SNIFF_YES };
+enum sniffed { SNIFF_NO, SNIFF_MAYBE, SNIFF_LIKELY, SNIFF_YES }; /* maybe: as anybody writes it; likely: others write so too */
 
 struct importer {
     const char *name; /* also meta source_format */
     const char *what; /* one line for help */
     enum sniffed (*sniff)(const struct input *in);
     bool (*read)(struct input *in, struct tracedata *d, struct err *e); /* appends; `in` stands at its start */
-    bool (*marked)(const char *text, size_t n); /* JSON: only this format has what stands in this piece of a text; NULL: sniff alone tells */
-    bool (*holds)(struct input *in);            /* a closer look at what lies beside traces: does it hold an event? NULL: sniff has seen enough */
+    enum sniffed (*marked)(const char *text, size_t n);                 /* JSON, by a piece of its text from anywhere; NULL: sniff alone tells */
+    bool (*holds)(struct input *in); /* a closer look at what lies beside traces: does it hold an event? NULL: sniff has seen enough */
 };
 
 extern const struct importer *const importers[]; /* ends with NULL; made from file names */

@@ -65,9 +65,7 @@ static enum lane_kind lane_of(const struct json_value *name)
 
 static bool times(const struct ascend *x, int64_t *start, int64_t *length)
 {
-    const struct json_value *ts = &x->v[TS], *dur = &x->v[DUR];
-    bool number = ts->type == JSON_STRING || ts->type == JSON_NUMBER;
-    return number && decimal_scaled(ts->s, ts->n, 3, start) && dur->type == JSON_NUMBER && decimal_scaled(dur->s, dur->n, 3, length);
+    return json_scaled(&x->v[TS], 3, start) && json_scaled(&x->v[DUR], 3, length);
 }
 
 static void look_at_label(struct ascend *x, int64_t pid)
@@ -272,13 +270,13 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
     return ok;
 }
 
-static bool marked(const char *text, size_t n)
+static enum sniffed marked(const char *text, size_t n)
 {
     static const char *const words[] = {"\"Ascend Hardware\"", "AscendCL@", "\"Overlap Analysis\"", "enqueue_to_dequeue", "\"async_npu\""};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (memmem(text, n, words[i], strlen(words[i])))
-            return true;
-    return false;
+            return SNIFF_YES;
+    return SNIFF_NO;
 }
 
 /* Words of Ascend, or a bare list with times in quotes and torch_npu's arguments. */
@@ -288,7 +286,7 @@ static enum sniffed sniff(const struct input *in)
         return SNIFF_NO;
     bool quoted = memmem(in->head, in->nhead, "\"ts\": \"1", 8) || memmem(in->head, in->nhead, "\"ts\":\"1", 7);
     quoted = quoted && in->head[0] == '[' && memmem(in->head, in->nhead, "\"Fwd thread id\"", 15);
-    return quoted || marked((const char *)in->head, in->nhead) ? SNIFF_YES : SNIFF_NO;
+    return quoted ? SNIFF_YES : marked((const char *)in->head, in->nhead);
 }
 
 const struct importer import_ascend_json = {.name = "ascend-json",

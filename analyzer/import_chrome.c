@@ -47,16 +47,11 @@ static int64_t lane_of(const struct general *x)
     return openrows_lane(id_of(&x->v[PID]), id_of(&x->v[TID]));
 }
 
-static bool time_of(const struct json_value *v, int64_t *ns)
-{
-    return (v->type == JSON_NUMBER || v->type == JSON_STRING) && decimal_scaled(v->s, v->n, 3, ns);
-}
-
 static bool look(void *ctx)
 {
     struct general *x = ctx;
     int64_t at;
-    if ((json_is(&x->v[PH], "B") || json_is(&x->v[PH], "E")) && time_of(&x->v[TS], &at))
+    if ((json_is(&x->v[PH], "B") || json_is(&x->v[PH], "E")) && json_scaled(&x->v[TS], 3, &at))
         openrows_look(&x->open, lane_of(x), at);
     if (!json_is(&x->v[PH], "M") || x->v[LABEL].type != JSON_STRING)
         return true;
@@ -122,7 +117,7 @@ static bool complete(struct general *x)
 {
     int64_t start, length, begin = json_int(&x->v[BEGIN_NS], -1), end = json_int(&x->v[END_NS], -1);
     struct devlane lane = devlanes_find(&x->lanes, id_of(&x->v[PID]), lane_of(x));
-    bool exact = begin > 0 && end >= begin, known = exact || (time_of(&x->v[TS], &start) && time_of(&x->v[DUR], &length));
+    bool exact = begin > 0 && end >= begin, known = exact || (json_scaled(&x->v[TS], 3, &start) && json_scaled(&x->v[DUR], 3, &length));
     x->r.untimed += !known;
     x->exact |= exact;
     if (!known)
@@ -139,7 +134,7 @@ static bool begin(struct general *x)
 {
     struct event ev = event_none(EV_NKINDS, OPENROWS_UNTIMED, 0);
     int64_t at;
-    bool known = time_of(&x->v[TS], &at);
+    bool known = json_scaled(&x->v[TS], 3, &at);
     x->r.untimed += !known;
     if (known && rows_event(&x->r, EV_RANGE, at, 0, &ev))
         rows_on_thread(&x->r, &ev, id_of(&x->v[PID]), id_of(&x->v[TID]));
@@ -151,7 +146,7 @@ static bool end(struct general *x)
 {
     struct event here = event_none(EV_NKINDS, OPENROWS_UNTIMED, 0);
     int64_t at;
-    bool known = time_of(&x->v[TS], &at);
+    bool known = json_scaled(&x->v[TS], 3, &at);
     x->r.untimed += !known;
     if (known)
         rows_event(&x->r, EV_RANGE, at, 0, &here);
@@ -167,7 +162,7 @@ static bool matched(void *ctx, const struct event *ev)
 static bool mark(struct general *x)
 {
     int64_t at;
-    if (time_of(&x->v[TS], &at))
+    if (json_scaled(&x->v[TS], 3, &at))
         return host_row(x, EV_RANGE, name_of(x), at, 0, true);
     x->r.untimed++;
     return true;

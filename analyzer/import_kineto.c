@@ -236,6 +236,12 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
     return ok;
 }
 
+/* Others write its categories too: Ascend's profiler, for one. */
+static enum sniffed marked(const char *text, size_t n)
+{
+    return kineto_names_cat(text, n) ? SNIFF_LIKELY : SNIFF_NO;
+}
+
 /* Its facts and its categories; without one the file may be anybody's Chrome trace. */
 static enum sniffed sniff(const struct input *in)
 {
@@ -245,12 +251,12 @@ static enum sniffed sniff(const struct input *in)
     for (size_t i = 0; i < sizeof facts_of_it / sizeof *facts_of_it; i++)
         if (memmem(in->head, in->nhead, facts_of_it[i], strlen(facts_of_it[i])))
             return SNIFF_YES;
-    return kineto_names_cat((const char *)in->head, in->nhead) ? SNIFF_YES : SNIFF_NO;
+    return marked((const char *)in->head, in->nhead);
 }
 
 const struct importer import_kineto = {.name = "kineto",
                                        .what = "PyTorch profiler (Kineto) JSON, also .gz and .zst",
                                        .sniff = sniff,
                                        .read = read,
-                                       .marked = kineto_names_cat,
+                                       .marked = marked,
                                        .holds = chrome_holds};

@@ -18,6 +18,7 @@ bool json_feed_open(struct json_feed *f, struct input *in, struct err *e)
 void json_feed_close(struct json_feed *f)
 {
     free(f->buf);
+    arena_free(&f->words);
     *f = (struct json_feed){0};
 }
 
@@ -86,6 +87,20 @@ static enum json_step no_result(struct json_feed *f, const struct json_repairs *
     return JSON_BAD;
 }
 
+/* Short values as the text that they mean. */
+static void resolve(struct json_feed *f, struct json_value *v, size_t nvalues)
+{
+    arena_free(&f->words);
+    for (size_t i = 0; i < nvalues; i++)
+        if (v[i].raw && v[i].n <= JSON_WORD_MAX && memchr(v[i].s, '\\', v[i].n)) {
+            size_t n;
+            v[i].s = json_text(&v[i], &f->words, &n, &f->scan.repairs.bytes);
+            v[i].n = (uint32_t)n;
+            v[i].raw = false;
+        }
+    f->scan.escaped = false;
+}
+
 static enum json_step step(struct json_feed *f, const struct json_keys *keys, struct json_value *v, size_t nvalues)
 {
     enum json_step rc = JSON_END;
@@ -98,6 +113,8 @@ static enum json_step step(struct json_feed *f, const struct json_keys *keys, st
         const char *p = keys && *from == '{' ? json_object(&f->scan, from, keys, v) : json_value(&f->scan, from, v);
         if (p) {
             f->pos = (size_t)(p - f->buf);
+            if (f->scan.escaped)
+                resolve(f, v, nvalues);
             return JSON_OK;
         }
         rc = no_result(f, &before, &again);

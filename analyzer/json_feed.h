@@ -9,6 +9,7 @@
 #pragma once
 #include "analyzer/input.h"
 #include "analyzer/json_scan.h"
+#include "schemas/arena.h"
 
 enum json_step { JSON_OK, JSON_END, JSON_BAD };
 
@@ -19,6 +20,7 @@ struct json_feed {
     int64_t before; /* bytes of text in front of buf[0] */
     bool at_end;
     struct json_scan scan;
+    struct arena words; /* text of the values of the last step that were written with escapes */
     struct err err;
 };
 
@@ -28,7 +30,8 @@ void json_feed_close(struct json_feed *f);
 /* Skips white space; the byte that pos is at then, -1 at the end of the text. */
 int json_peek(struct json_feed *f);
 
-/* One value, resp. one object with these keys; spans in *v are valid until the next step. */
+/* One value, resp. one object with these keys; spans in *v are valid until the next step. In an object's values what is
+ * no longer than a word is text already, however it was written ("\u0058"): it may be compared as it is. */
 enum json_step json_next(struct json_feed *f, struct json_value *v);
 enum json_step json_next_object(struct json_feed *f, const struct json_keys *keys, struct json_value *values, size_t nvalues);
 

@@ -233,7 +233,10 @@ static const char *member(struct json_scan *s, const char *p, const struct json_
     struct json_value skipped;
     if (k && k->inside && *p == '{')
         return json_object(s, p, k->inside, values);
-    return json_value(s, p, k && !k->inside ? &values[k->slot] : &skipped);
+    struct json_value *v = k && !k->inside ? &values[k->slot] : &skipped;
+    const char *behind = json_value(s, p, v);
+    s->escaped |= behind && v != &skipped && v->raw && v->n <= JSON_WORD_MAX && memchr(v->s, '\\', v->n);
+    return behind;
 }
 
 const char *json_object(struct json_scan *s, const char *p, const struct json_keys *keys, struct json_value *values)

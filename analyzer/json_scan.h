@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JSON_PADDING = 64, JSON_DEPTH = 512 };
+enum { JSON_PADDING = 64, JSON_DEPTH = 512, JSON_WORD_MAX = 64 };
 
 enum json_type {
     JSON_NONE, /* not there */
@@ -52,6 +52,7 @@ struct json_repairs {
 struct json_scan {
     const char *end;
     bool more;       /* the text ends inside what was asked for */
+    bool escaped;    /* a value that was asked for, of at most JSON_WORD_MAX bytes, holds a backslash; stays until it is cleared */
     const char *bad; /* else: why it is not JSON, and where */
     const char *bad_at;
     struct json_repairs repairs;

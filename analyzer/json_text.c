@@ -91,6 +91,11 @@ int64_t json_int(const struct json_value *v, int64_t none)
     return may && decimal_whole(v->s, v->n, &i) ? i : none;
 }
 
+bool json_scaled(const struct json_value *v, int shift, int64_t *to)
+{
+    return (v->type == JSON_NUMBER || v->type == JSON_STRING) && decimal_scaled(v->s, v->n, shift, to);
+}
+
 void json_ints(const struct json_value *v, int32_t *to, size_t n)
 {
     if (v->type != JSON_ARRAY)

@@ -14,6 +14,9 @@ uint32_t json_intern(const struct json_value *v, struct intern *t, struct arena 
 /* A whole number within int64, also in quotes; `none` otherwise (absent, text, a fraction, too large). */
 int64_t json_int(const struct json_value *v, int64_t none);
 
+/* A number, also in quotes, times 10^shift (decimal.h); false: it is none. */
+bool json_scaled(const struct json_value *v, int shift, int64_t *to);
+
 /* The numbers of "[a, b, c]"; missing ones keep their value. */
 void json_ints(const struct json_value *v, int32_t *to, size_t n);
 

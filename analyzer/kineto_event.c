@@ -176,7 +176,7 @@ static bool instant(struct kineto *k, int64_t *ns)
 {
     const struct json_value *ts = &k->v[K_TS];
     int64_t at;
-    if ((ts->type != JSON_NUMBER && ts->type != JSON_STRING) || !decimal_scaled(ts->s, ts->n, 3, &at))
+    if (!json_scaled(ts, 3, &at))
         return false;
     if (!k->has_t0) {
         k->has_t0 = true;

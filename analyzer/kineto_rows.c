@@ -251,7 +251,7 @@ bool kineto_names_cat(const char *text, size_t n)
     const char *end = text + n;
     for (const char *p = text; (p = memmem(p, (size_t)(end - p), key, sizeof key - 1));) {
         p += sizeof key - 1;
-        while (p < end && (*p == ' ' || *p == ':'))
+        while (p < end && *p && strchr(" :\t\r\n", *p))
             p++;
         const char *close = p < end && *p == '"' ? memchr(p + 1, '"', (size_t)(end - p - 1)) : NULL;
         if (close && is_ours(p + 1, (size_t)(close - p - 1)))

@@ -220,12 +220,14 @@ TEST(lanes_of_devices)
     }
 }
 
-TEST(keys_may_be_escaped)
+TEST(keys_and_words_may_be_escaped)
 {
     static const char *const texts[] = {
-        "{\"trace\\u0045vents\":[{\"\\u0070h\":\"X\",\"nam\\u0065\":\"a\",\"pid\":1,\"tid\":2,\"t\\u0073\":1,\"dur\":3}],\"\\u\":0}",
-        "{\"schemaVersion\":1,\"traceEvents\":[{\"ph\":\"X\",\"\\u0063at\":\"cpu_op\",\"\\/"
-        "\":0,\"\\\\\":1,\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"\\u0064\\u0075\\u0072\":3}]}"};
+        "{\"trace\\u0045vents\":[{\"\\u0070h\":\"X\",\"nam\\u0065\":\"\\u0061\",\"pid\":1,\"tid\":2,\"t\\u0073\":\"\\u0031\",\"dur\":3}],\"\\u\":0}",
+        "{\"schemaVersion\":1,\"traceEvents\":[{\"ph\":\"\\u0058\",\"\\u0063at\":\"\\u0043pu\\u005fop\",\"\\/"
+        "\":0,\"\\\\\":1,\"name\":\"a\",\"pid\":1,"
+        "\"tid\":2,\"ts\":1,\"\\u0064\\u0075\\u0072\":3}]}",
+        "[\r\n{\"ph\"\t:\r\n\"X\" ,\n\"cat\"\t:\r\n\"cpu_op\" , \"name\" : \"a\" , \"pid\":1,\"tid\":2,\"ts\":1,\"dur\" :\t3}\n]"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct tracedata d = import_text(texts[i]);
         check(&d, 0, i ? EV_OP : EV_RANGE, "a", 0, 3000);
@@ -262,26 +264,30 @@ TEST(blanks_in_front_are_passed_over)
     unlink("import.in");
 }
 
-/* What tells whose trace it is may lie behind more than a head's worth of rows. */
+/* What tells whose trace it is may lie behind more than a head's worth of rows, and behind what others write too. */
 TEST(marks_far_behind)
 {
     static const struct {
-        const char *row, *format;
-    } cases[] = {{"\"cat\":\"cpu_op\",\"tid\":3", "kineto"},
-                 {"\"cat\":\"async_npu\",\"tid\":3},{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"CANN\"}", "ascend-json"},
-                 {"\"cat\":\"mine\",\"tid\":3", "chrome"}};
+        const char *first, *row, *format;
+    } cases[] = {
+        {"", "\"cat\":\"cpu_op\",\"tid\":3", "kineto"},
+        {"", "\"cat\":\"mine\",\"tid\":3", "chrome"},
+        {"", "\"cat\":\"async_npu\",\"tid\":3},{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"CANN\"}", "ascend-json"},
+        {"\"cat\":\"cpu_op\",", "\"tid\":3},{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"CANN\"},\"cat\":\"async_npu\"",
+         "ascend-json"}};
     static char text[3 * INPUT_HEAD];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t before = INPUT_HEAD - 40; before < 2 * INPUT_HEAD; before += i ? INPUT_HEAD / 2 + 1 : 1 + INPUT_HEAD / 30) {
-            size_t n = (size_t)sprintf(text, "{\"traceEvents\":[{\"ph\":\"M\",\"name\":\"");
+            size_t n = (size_t)sprintf(text, "{\"traceEvents\":[{\"ph\":\"M\",%s\"name\":\"", cases[i].first);
             memset(text + n, 'x', before - n);
-            sprintf(text + before, "\"},{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"ts\":\"1\",\"dur\":3,%s}]}", cases[i].row);
+            sprintf(text + before, "\"},{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"ts\":\"1\",\"dur\":\"3\",%s}]}", cases[i].row);
             struct tracedata d = import_text(text);
             assert_string_equal(tracedata_meta_get(&d, "source_format"), cases[i].format);
+            assert_int_equal(d.ev[0].end - d.ev[0].start, 3000);
             tracedata_free(&d);
         }
 }
 
 UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(begins_and_ends_match_thread_by_thread), UNIT(device_lanes_are_told_by_their_names),
           UNIT(nests_match_a_stack), UNIT(ends_in_front_of_their_begins), UNIT(rows_in_any_order_match_by_time), UNIT(lanes_of_devices),
-          UNIT(keys_may_be_escaped), UNIT(blanks_in_front_are_passed_over), UNIT(marks_far_behind))
+          UNIT(keys_and_words_may_be_escaped), UNIT(blanks_in_front_are_passed_over), UNIT(marks_far_behind))
