@@ -2,6 +2,7 @@
 #include "analyzer/cmd.h"
 #include "schemas/arena.h"
 #include "schemas/opt.h"
+#include "schemas/socketname.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,9 +46,12 @@ static bool ask(const char *path, const char *order, char *answer, size_t size, 
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool ok = fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) == 0 && send(fd, order, strlen(order), MSG_NOSIGNAL) > 0;
     ssize_t n = ok ? recv(fd, answer, size - 1, 0) : -1;
-    if (n <= 0)
+    int why = errno;
+    if (n < 0 && why == ECONNREFUSED && socketname_drop(path))
+        fail(e, ERR_FAIL, "%s: no recording there: its program was cut off and left that name, which is removed now", path);
+    else if (n <= 0)
         fail(e, ERR_FAIL, "%s: no recording there: %s; want the socket of cpscope record --control while its program runs", path,
-             n < 0 ? strerror(errno) : "it has ended");
+             n < 0 ? strerror(why) : "it has ended");
     answer[n > 0 ? n : 0] = '\0';
     if (fd >= 0)
         close(fd);

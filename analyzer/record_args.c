@@ -28,7 +28,8 @@ static const struct opt opts[] = {
     {OPT_TIME, "duration", offsetof(struct record_args, duration), "record for so long; the program goes on", "TIME"},
     {OPT_TEXT, "range", offsetof(struct record_args, range), "record only inside NVTX or cpscope.h ranges whose name matches", "RE"},
     {OPT_TEXT, "steps", offsetof(struct record_args, steps), "record only inside ranges step#N or ProfilerStep#N of these numbers", "N|A:B"},
-    {OPT_TEXT, "max-size", offsetof(struct record_args, max_size), "stop when a file has so many bytes (k, M, G: times 1024)", "N"},
+    {OPT_TEXT, "max-size", offsetof(struct record_args, max_size), "stop before a file has more bytes than that (k, M, G: times 1024; 512k at least)",
+     "N"},
     {OPT_FLAG, "yield", offsetof(struct record_args, yield), "leave CUPTI to the program's own profiler: no kernels are recorded"},
     {OPT_TEXT, "control", offsetof(struct record_args, control), "make a socket there, for cpscope control; %p %h %r %q{VAR} as in -o", "SOCKET"},
     {OPT_FLAG, "paused", offsetof(struct record_args, paused), "record nothing until cpscope control starts it"},
@@ -106,7 +107,9 @@ static bool check_steps(const char *text, struct err *e)
 static bool check_size(const char *text, struct err *e)
 {
     int64_t bytes;
-    return !text || opt_size(text, &bytes) || fail(e, ERR_USAGE, "--max-size %s: not a number of bytes, as 500M or 2G", text);
+    if (text && !opt_size(text, &bytes))
+        return fail(e, ERR_USAGE, "--max-size %s: not a number of bytes, as 500M or 2G", text);
+    return !text || bytes >= MAX_SIZE_LEAST || fail(e, ERR_USAGE, "--max-size %s: " MAX_SIZE_WHY, text);
 }
 
 /* Variables that stand in the environment count where the option is not given. */

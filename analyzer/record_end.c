@@ -4,6 +4,7 @@
 #include "schemas/outname.h"
 #include "schemas/recover.h"
 #include "schemas/ringfile.h"
+#include "schemas/socketname.h"
 #include "schemas/tracefile.h"
 
 #include <glob.h>
@@ -46,6 +47,11 @@ static bool was_for_nothing(const char *path)
     return unlink(path) == 0;
 }
 
+static bool since(const struct stat *st, int64_t began)
+{
+    return st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec >= began;
+}
+
 /* Files of one glob pattern that were written since the start; the first one's name in *name. */
 static size_t written(const char *pattern, int64_t began, struct arena *a, const char **name)
 {
@@ -55,7 +61,7 @@ static size_t written(const char *pattern, int64_t began, struct arena *a, const
         return 0;
     for (size_t i = 0; i < g.gl_pathc; i++) {
         struct stat st;
-        if (is_side(g.gl_pathv[i]) || stat(g.gl_pathv[i], &st) != 0 || st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec < began)
+        if (is_side(g.gl_pathv[i]) || stat(g.gl_pathv[i], &st) != 0 || !since(&st, began))
             continue;
         finish(g.gl_pathv[i]);
         if (was_for_nothing(g.gl_pathv[i]))
@@ -88,12 +94,30 @@ static void note_none(const char *program, int status)
         fprintf(stderr, "cpscope record: no file was written: %s had no events to record (no device of cpbench, no NVTX range)\n", program);
 }
 
+/* Control sockets of programs that could not remove them; those of programs that go on stay. */
+static void drop_sockets(const char *pattern, int64_t began)
+{
+    char names[4096];
+    glob_t g = {0};
+    struct err e = {0};
+    if (!outname_glob(pattern, false, names, sizeof names, &e) || glob(names, GLOB_PERIOD, NULL, &g) != 0)
+        return;
+    for (size_t i = 0; i < g.gl_pathc; i++) {
+        struct stat st;
+        if (lstat(g.gl_pathv[i], &st) == 0 && since(&st, began))
+            socketname_drop(g.gl_pathv[i]);
+    }
+    globfree(&g);
+}
+
 void record_end(const struct record_args *r, int64_t began, int status, struct arena *a)
 {
     const char *out = r->out;
     char first[4096], later[4096];
     const char *name = NULL;
     struct err e = {0};
+    if (r->control)
+        drop_sockets(r->control, began);
     if (!outname_glob(out, false, first, sizeof first, &e) || !outname_glob(out, true, later, sizeof later, &e))
         return;
     size_t n = written(first, began, a, &name);

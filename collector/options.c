@@ -17,10 +17,10 @@ static struct record_options options;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* What stands there cannot be read. */
-static void wrong(const char *variable, const char *value, const char *want)
+static void wrong(const char *variable, const char *value, const char *why)
 {
     size_t n = strlen(options.wrong);
-    snprintf(options.wrong + n, sizeof options.wrong - n, "%s%s=%.60s: not %s: it counts as not given", n ? "; " : "", variable, value, want);
+    snprintf(options.wrong + n, sizeof options.wrong - n, "%s%s=%.60s: %s: it counts as not given", n ? "; " : "", variable, value, why);
 }
 
 /* The bit of the kind; 0: there is none of that name. */
@@ -40,7 +40,7 @@ static uint32_t kinds_of(const char *list)
         size_t n = strcspn(p, ",");
         uint32_t kind = kind_of(p, n);
         if (n && !kind)
-            wrong(ENV_KINDS, p, "a kind of event");
+            wrong(ENV_KINDS, p, "not a kind of event");
         mask |= kind;
         p += n + (p[n] == ',');
     }
@@ -54,14 +54,19 @@ static void number(const char *variable, int64_t *to)
     if (s && *s && (opt_int(s, &v) || opt_time(s, &v)) && v >= 0)
         *to = v;
     else if (s && *s)
-        wrong(variable, s, "a time, as 20us or a number of ns");
+        wrong(variable, s, "not a time, as 20us or a number of ns");
 }
 
 static void size(const char *variable, int64_t *to)
 {
     const char *s = getenv(variable);
-    if (s && *s && !opt_size(s, to))
-        wrong(variable, s, "a number of bytes, as 500M or 2G");
+    int64_t bytes;
+    if (s && *s && !opt_size(s, &bytes))
+        wrong(variable, s, "not a number of bytes, as 500M or 2G");
+    else if (s && *s && bytes < MAX_SIZE_LEAST)
+        wrong(variable, s, MAX_SIZE_WHY);
+    else if (s && *s)
+        *to = bytes;
 }
 
 static bool is_set(const char *variable)
@@ -80,7 +85,7 @@ static void span(const char *variable, int64_t *from, int64_t *to)
 {
     const char *s = getenv(variable);
     if (s && *s && !opt_span(s, from, to))
-        wrong(variable, s, "a step number N nor a span A:B");
+        wrong(variable, s, "not a step number N nor a span A:B");
 }
 
 static void read_all(void)

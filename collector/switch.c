@@ -67,19 +67,31 @@ static void *serve(void *recorder)
     return NULL;
 }
 
+/* In one step, and not over another's; a file system that cannot do both does the first. */
+static bool give_name(const char *from, const char *to)
+{
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 || (errno == EINVAL && rename(from, to) == 0);
+}
+
 static bool listen_there(const struct sockaddr_un *at, struct err *e)
 {
     int low = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, LOWEST);
     if (high >= 0)
         close(low);
     listener = high >= 0 ? high : low;
+    struct sockaddr_un early = *at; /* socketname.h */
+    early.sun_path[strlen(early.sun_path)] = '~';
+    socketname_drop(early.sun_path);
     mode_t before = umask(0077); /* whoever may not trace the program may not do this either */
-    bool bound = listener >= 0 && fstat(listener, &made) == 0 && bind(listener, (const struct sockaddr *)at, sizeof *at) == 0;
+    bool bound = listener >= 0 && fstat(listener, &made) == 0 && bind(listener, (const struct sockaddr *)&early, sizeof early) == 0;
     umask(before);
-    if (bound)
+    bool named = bound && listen(listener, 4) == 0 && give_name(early.sun_path, at->sun_path);
+    int why = errno;
+    if (bound && !named)
+        unlink(early.sun_path);
+    if (named)
         where = *at;
-    return (bound && listen(listener, 4) == 0) ||
-           fail(e, ERR_FAIL, "%s: no control socket can be made there: %s: give --control another name", at->sun_path, strerror(errno));
+    return named || fail(e, ERR_FAIL, "%s: no control socket can be made there: %s: give --control another name", at->sun_path, strerror(why));
 }
 
 static bool start_thread(struct recorder *r, struct err *e)

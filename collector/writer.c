@@ -5,6 +5,7 @@
  */
 #include "collector/recorder_parts.h"
 #include "collector/fds.h"
+#include "collector/size_limit.h"
 #include "collector/writer_file.h"
 #include "schemas/arena.h"
 #include "schemas/clock.h"
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ struct writer {
     struct tracefile *file; /* NULL before the first event */
     uint32_t news;          /* r->news as written */
     int64_t committed, facts_at, checked;
-    bool full;   /* the file has the size of --max-size */
+    struct size_limit limit;
     bool losing; /* events were dropped since the last look as well: */
     size_t loss; /* the row that says so */
     bool broken; /* the file cannot be written any more */
@@ -169,8 +169,26 @@ static bool write_batch(struct writer *w, bool with_facts, struct err *e)
     mark_rings(w);
     take(&r->gate);
     bool ok = (!with_facts || tracefile_facts(w->file, &w->d, e)) && tracefile_append(&w->d, w->file, e);
+    if (ok)
+        size_limit_written(&w->limit, &w->d, w->limit.most < 0 ? 0 : tracefile_bytes(w->file));
     release(&r->gate);
     return ok;
+}
+
+/* Nothing more is taken, though the program goes on. */
+static void stop(struct writer *w, const char *why)
+{
+    tracedata_meta(&w->d, "record_stopped", why);
+    atomic_store(&w->r->generation, RINGS_CLOSED);
+}
+
+static void stop_when_full(struct writer *w)
+{
+    int64_t now = clock_now() - w->d.t0;
+    if (!size_limit_reached(&w->limit))
+        return;
+    tracedata_loss(&w->d, "recording stopped: the file has the size of --max-size", -1, now, now);
+    stop(w, "max-size");
 }
 
 static void commit(struct writer *w)
@@ -181,8 +199,9 @@ static void commit(struct writer *w)
     w->committed = clock_now();
     if (events && !w->broken) {
         bool ok = (!fresh || open_file(w, &e)) && write_batch(w, fresh || facts_due(w, w->committed), &e);
+        atomic_fetch_add(&w->r->events, ok ? events : 0);
         if (ok)
-            atomic_fetch_add(&w->r->events, events);
+            stop_when_full(w);
         else
             stand_aside(w, e.msg);
         release_rings(w);
@@ -208,13 +227,13 @@ static size_t drain_ring(struct writer *w, struct ring *g)
     size_t n = 0;
     const struct slot *s = NULL;
     pool_ahead(&w->r->pool);
-    for (; n < TURN && (s = ring_next(g)); n++) {
+    for (; n < TURN && !size_limit_reached(&w->limit) && (s = ring_next(g)); n++) {
         if (!g->thread)
             g->thread = thread_of(w, g);
         if (s->stack)
             read_definitions(w); /* it was defined before the event was put */
         feed_slot(&w->feed, s, s->tid == g->tid ? g->thread : tracedata_thread(&w->d, w->feed.process, s->tid, NULL));
-        if (w->d.n >= BATCH)
+        if (w->d.n >= BATCH || size_limit_due(&w->limit, &w->d))
             commit(w);
     }
     if (!s && state == RING_DONE) {
@@ -228,7 +247,7 @@ static size_t drain_ring(struct writer *w, struct ring *g)
 static size_t drain(struct writer *w)
 {
     size_t n = 0;
-    for (struct ring *g = w->full ? NULL : first_ring(w); g; g = atomic_load(&g->next))
+    for (struct ring *g = first_ring(w); g && !size_limit_reached(&w->limit); g = atomic_load(&g->next))
         n += drain_ring(w, g);
     return n;
 }
@@ -280,28 +299,12 @@ static void pause_for(struct recorder *r, int64_t ns)
     pthread_mutex_unlock(&r->lock);
 }
 
-static int64_t bytes_of(const char *path, const char *end)
-{
-    char name[4200];
-    struct stat st;
-    snprintf(name, sizeof name, "%s%s", path, end);
-    return stat(name, &st) == 0 ? (int64_t)st.st_size : 0;
-}
-
-/* Is the recording over though the program goes on? Then nothing more is taken. */
+/* Is the recording over though the program goes on? */
 static bool reached_limit(struct writer *w)
 {
-    struct recorder *r = w->r;
-    bool over = control_over(&r->control, clock_now());
-    bool full = w->file && r->max_size >= 0 && bytes_of(r->path, "") + bytes_of(r->path, "-wal") >= r->max_size;
-    int64_t now = clock_now() - w->d.t0;
-    if (full)
-        tracedata_loss(&w->d, "recording stopped: the file has the size of --max-size", -1, now, now);
-    if (over || full) {
-        tracedata_meta(&w->d, "record_stopped", full ? "max-size" : "duration");
-        atomic_store(&r->generation, RINGS_CLOSED);
-    }
-    w->full = full;
+    bool full = size_limit_reached(&w->limit), over = !full && control_over(&w->r->control, clock_now());
+    if (over)
+        stop(w, "duration");
     return over || full;
 }
 
@@ -346,7 +349,7 @@ static void finish(struct writer *w)
 void *writer_main(void *recorder)
 {
     struct recorder *r = recorder;
-    struct writer w = {.r = r, .committed = clock_now(), .checked = r->t0};
+    struct writer w = {.r = r, .committed = clock_now(), .checked = r->t0, .limit = size_limit(r->max_size)};
     struct launch l = launch_env();
     char host[256] = "";
     current = &w;

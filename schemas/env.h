@@ -12,8 +12,12 @@
 #define ENV_DURATION "CPSCOPE_DURATION"               /* ns after that, when recording stops */
 #define ENV_RANGE "CPSCOPE_RANGE"                     /* expression: record inside ranges of such names only */
 #define ENV_STEPS "CPSCOPE_STEPS"                     /* N or A:B: record inside these steps only */
-#define ENV_MAX_SIZE "CPSCOPE_MAX_SIZE"               /* bytes of the file at which recording stops */
+#define ENV_MAX_SIZE "CPSCOPE_MAX_SIZE"               /* bytes of the file before which recording stops; MAX_SIZE_LEAST at least */
 #define ENV_CONTROL "CPSCOPE_CONTROL"                 /* file pattern of a socket that starts and stops the recording */
 #define ENV_PAUSED "CPSCOPE_PAUSED"                   /* 1: until it is started there */
 #define ENV_COMMAND "CPSCOPE_COMMAND"                 /* the command line, secrets masked, for meta */
 #define ENV_CUPTI "CPSCOPE_CUPTI"                     /* path of the libcupti to use, instead of the one that is found */
+
+/* The tables and facts of a file take 180 to 250 KB before its first event. */
+enum { MAX_SIZE_LEAST = 512 << 10 };
+#define MAX_SIZE_WHY "less than 512k, which a file needs for its tables, facts and some events"

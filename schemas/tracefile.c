@@ -181,6 +181,16 @@ bool tracefile_leave(struct tracefile *f, struct tracedata *d, struct err *e)
     return ok;
 }
 
+int64_t tracefile_bytes(struct tracefile *f)
+{
+    sqlite3_stmt *s = NULL;
+    bool ok = sqlite3_prepare_v2(f->db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", -1, &s, NULL) == SQLITE_OK &&
+              sqlite3_step(s) == SQLITE_ROW;
+    int64_t bytes = ok ? sqlite3_column_int64(s, 0) : -1;
+    sqlite3_finalize(s);
+    return bytes;
+}
+
 /* Prepared statements hold the database open; they go before it does. */
 static bool close_db(struct tracefile *f, struct err *e)
 {

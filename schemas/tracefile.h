@@ -88,5 +88,8 @@ bool tracefile_load_some(const char *path, unsigned sides, int threads, struct t
  * Loading and recovering mend it. */
 bool tracefile_in_wal(const char *path);
 
+/* Of the file as it would be if it were finished now: what is in its WAL counts, the WAL does not. -1: it cannot be asked. */
+int64_t tracefile_bytes(struct tracefile *f);
+
 /* Finishes an unfinished recording in place; *done says whether there was something to do. */
 bool tracefile_recover(const char *path, bool *done, struct err *e);

@@ -91,6 +91,6 @@ for how in _exit kill fork dlclose; do
     done
     FAKE_FAULT=slow_flush ends $how flush
     echo "$how flush: $files, $clean; $(said)"
-    ends $how stopped --max-size 1
+    ends $how stopped --max-size 512k
     echo "$how stopped: $files, $clean; $(said)"
 done

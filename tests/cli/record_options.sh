@@ -2,9 +2,10 @@
 ${CC:-cc} -std=c11 -O2 -D_GNU_SOURCE -I"$ROOT" "$ROOT/tests/fake/emitter.c" "$ROOT/schemas/event.c" -o emitter -pthread -rdynamic || exit 1
 cat > talk.c <<'C'
 #include "collector/cpscope.h"
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-/* Lines of standard input: "step N", "push NAME", "pop", "range NAME"; each is answered. */
+/* Lines of standard input: "step N", "push NAME", "pop", "range NAME", "kill"; each is answered. */
 int main(void)
 {
     char line[200], name[200];
@@ -14,6 +15,8 @@ int main(void)
             cpscope_step(n);
         if (sscanf(line, "push %199s", name) == 1 || sscanf(line, "range %199s", name) == 1)
             cpscope_range_push(name);
+        if (!strcmp(line, "kill\n"))
+            raise(SIGKILL);
         if (!strcmp(line, "pop\n") || !strncmp(line, "range", 5))
             cpscope_range_pop();
         puts("done");
@@ -53,9 +56,12 @@ r --range '^layer[34]$' -- ./talk < in; names
 r --range back -- ./talk < in; names
 r --range nothing -- ./talk < in
 echo "- max-size"
+within() { size=$(stat -c %s a.sqlite); [ "$size" -gt $(($1 - 131072)) ] && [ "$size" -le "$1" ] || echo "the file has $size bytes of $1"; }
+(for i in {1..2000}; do printf 'range %0190d\n' $i; done) > in
+r --max-size 512k -- ./talk < in
+within 524288
 r --max-size 1M -- ./emitter -n 3000000
-size=$(stat -c %s a.sqlite)
-[ "$size" -ge 500000 ] && [ "$size" -lt 4000000 ] || echo "the file has $size bytes"
+within 1048576
 meta record_stopped
 sqlite3 a.sqlite "SELECT reason, count FROM loss; SELECT value FROM meta WHERE key = 'clean_end'; SELECT count(*) > 1000 FROM event"
 tail -n 1 out
@@ -83,12 +89,19 @@ echo "status $?"
 names
 ls here.* 2> /dev/null
 cpscope control here. status; echo "status $?"
+printf 'range first\nkill\n' > in
+r --control 'here.%p' -- ./talk < in
+{ CPSCOPE_OUT="$PWD/b.sqlite" CPSCOPE_CONTROL="$PWD/here" LD_PRELOAD="$BUILD/lib/libcpscope.so" ./talk < in > out; } 2> /dev/null
+ls here*
+for i in 1 2; do cpscope control here status; echo "status $?"; done
+rm b.sqlite*
 echo "- refused"
 no() { cpscope record "$@" -- true; echo "status $?"; }
 no --steps x
 no --steps 3:2
 no --range '('
 no --max-size 3X
+no --max-size 511k
 no --paused
 no() { cpscope record "$@" -- true 2>&1 | sed "s,$PWD/,,"; echo "status ${PIPESTATUS[0]}"; }
 no --control ''
