@@ -1,6 +1,7 @@
 /* calls.c - the collectives among a file's rows, condensed to what matching them needs. */
 #include "analyzer/collectives.h"
 #include "analyzer/commop.h"
+#include "analyzer/trace_build.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,21 @@ void calls_file(const struct trace *t, const struct trace *all, struct calls *k)
     k->nseats = (uint32_t)t->nlanes;
     if (all)
         add_hidden(k, t, all);
+}
+
+void calls_rows(const struct trace *t, uint32_t file, struct calls *k)
+{
+    const struct trace_file *f = &t->files[file];
+    for (uint32_t i = 0; i < f->d.n; i++) {
+        const struct event *ev = &f->d.ev[i];
+        if (!trace_is_comm(f, ev) || row_is_bad(f, ev))
+            continue;
+        struct call c = call_of(&k->names, f, NULL, i);
+        c.file = file;
+        c.seat = (uint32_t)ev->device;
+        c.c.lane = CALL_HIDDEN;
+        ARRAY_PUSH(k->v, k->n, k->cap, c);
+    }
 }
 
 void calls_append(struct calls *k, const struct calls *from, struct calls_base base)

@@ -1,4 +1,5 @@
-/* collectives.c - matching calls over ranks: sorted by (run, group, its size and part, seat, order), then compared block by block. */
+/* collectives.c - matching calls over ranks: sorted by (run, group, its size and part, seat, order), then compared block by block,
+ * one block a sequence number where all calls have one. */
 #include "analyzer/collectives.h"
 
 #include <stdlib.h>
@@ -13,6 +14,12 @@ static int by_group(const void *x, const void *y)
         if (p[i] != q[i])
             return p[i] < q[i] ? -1 : 1;
     return 0;
+}
+
+void calls_sort(struct call *v, size_t n)
+{
+    if (n)
+        qsort(v, n, sizeof *v, by_group);
 }
 
 static int by_lane(const void *x, const void *y)
@@ -55,23 +62,81 @@ static void match(struct call *v, size_t lanes, size_t each, size_t k, bool sequ
     }
 }
 
-/* One run's calls of one group, or its point-to-point calls. Sequence numbers that count both (sequenced: they do not) say
- * nothing where ranks make different numbers of the latter: there the order decides. */
-static void match_group(struct call *v, size_t n, bool sequenced, uint32_t *calls)
+static size_t count_seats(const struct call *v, size_t n)
 {
-    size_t lanes = 1, each = 0;
+    size_t seats = 1;
     for (size_t i = 1; i < n; i++)
-        lanes += v[i].seat != v[i - 1].seat;
-    if (lanes < 2 || n % lanes != 0 || (v[0].size > 0 && v[0].size != (int64_t)lanes))
+        seats += v[i].seat != v[i - 1].seat;
+    return seats;
+}
+
+/* Call by call, when all `lanes` made as many of the same names. */
+static void match_order(struct call *v, size_t n, size_t lanes, bool sequenced, uint32_t *calls)
+{
+    size_t each = n / lanes;
+    if (n % lanes != 0 || count_seats(v, n) != lanes)
         return;
-    each = n / lanes;
-    for (size_t i = 0; i < n; i++) {
-        bool own_block = v[i].seat == v[i / each * each].seat;
-        if (!own_block || v[i].name != v[i % each].name || v[i].size != v[0].size)
+    for (size_t i = 0; i < n; i++)
+        if (v[i].seat != v[i / each * each].seat || v[i].name != v[i % each].name)
             return;
-    }
     for (size_t k = 0; k < each; k++)
         match(v, lanes, each, k, sequenced, calls);
+}
+
+static int by_number(const void *x, const void *y)
+{
+    const struct call *a = x, *b = y;
+    const int64_t p[] = {a->sequence, a->seat, a->c.start, a->c.event}, q[] = {b->sequence, b->seat, b->c.start, b->c.event};
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+        if (p[i] != q[i])
+            return p[i] < q[i] ? -1 : 1;
+    return 0;
+}
+
+/* A number that stands for one operation here and for another there counts something else. */
+static bool numbers_agree(const struct call *v, size_t n)
+{
+    const struct call *first = v; /* of the number and seat at hand */
+    for (size_t i = 1; i < n; i++) {
+        bool new_number = v[i].sequence != first->sequence;
+        if (!new_number && v[i].seat != first->seat && v[i].name != first->name)
+            return false;
+        first = new_number || v[i].seat != first->seat ? &v[i] : first;
+    }
+    return true;
+}
+
+/* What one rank made and another did not, or did not record, leaves the other calls as they are. */
+static void match_numbers(struct call *v, size_t n, size_t lanes, uint32_t *calls)
+{
+    qsort(v, n, sizeof *v, by_number);
+    if (!numbers_agree(v, n))
+        return;
+    for (size_t i = 0, j; i < n; i = j) {
+        for (j = i + 1; j < n && v[j].sequence == v[i].sequence;)
+            j++;
+        match_order(v + i, j - i, lanes, true, calls);
+    }
+}
+
+static bool numbered(const struct call *v, size_t n)
+{
+    while (n && v[n - 1].sequence >= 0)
+        n--;
+    return !n;
+}
+
+/* One run's calls of one group, or its point-to-point calls. Sequence numbers that count both (sequenced: they do not) say
+ * nothing where ranks make different numbers of the latter: there the order decides, as among the latter themselves. */
+static void match_group(struct call *v, size_t n, bool sequenced, uint32_t *calls)
+{
+    size_t lanes = count_seats(v, n);
+    if (lanes < 2 || (v[0].size > 0 && v[0].size != (int64_t)lanes))
+        return;
+    if (sequenced && !v[0].p2p && numbered(v, n))
+        match_numbers(v, n, lanes, calls);
+    else
+        match_order(v, n, lanes, sequenced, calls);
 }
 
 static bool same_group(const struct call *x, const struct call *y)
@@ -82,8 +147,7 @@ static bool same_group(const struct call *x, const struct call *y)
 static void match_all(struct calls *k)
 {
     uint32_t matched = 0;
-    if (k->n)
-        qsort(k->v, k->n, sizeof *k->v, by_group);
+    calls_sort(k->v, k->n);
     for (size_t i = 0, j; i < k->n; i = j) {
         bool mixed = i && same_group(&k->v[i], &k->v[i - 1]); /* its point-to-point calls were just before */
         for (j = i + 1; j < k->n && same_group(&k->v[j], &k->v[i]) && k->v[j].p2p == k->v[i].p2p;)

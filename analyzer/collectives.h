@@ -4,9 +4,9 @@
  *   rank 1                |- wait -|transfer|      the shortest duration is the transfer: the last to come waits least
  *   rank 2                         |transfer|
  *
- * Calls are matched within a run and process group, by sequence number, else by order, and only where all ranks of the
- * group are there and agree in names and counts, and each call in size. No clock alignment is needed. Without group data
- * all devices of a run whose calls agree are one job. Groups of some of the ranks share their names in our own runs; which
+ * Calls are matched within a run and process group, and only where all ranks of the group are there: by sequence number, call
+ * by call, where each has one; else, and between two ranks, by order, when all agree in names and counts; and each call in name
+ * and size. No clock alignment is needed. Without group data all devices of a run whose calls agree are one job. Groups of some of the ranks share their names in our own runs; which
  * ranks they hold follows from the run's shape, rank = (group * cp + number in it) * tp + TP number.
  */
 #pragma once
@@ -68,6 +68,10 @@ void calls_init(struct calls *k);
 void calls_free(struct calls *k);
 /* Those of `t`, which is one file when `all` is given: the same file without a selection, whose other calls are hidden. */
 void calls_file(const struct trace *t, const struct trace *all, struct calls *k);
+/* Those of one file among several, whatever is selected, as hidden ones behind those in `k`; seat: the device. */
+void calls_rows(const struct trace *t, uint32_t file, struct calls *k);
+/* By run, group, its size and part, seat, and as they were made there: how they are matched. */
+void calls_sort(struct call *v, size_t n);
 
 /* Numbers that a file's calls are moved by when they are put behind those of the files before. */
 struct calls_base {

@@ -256,19 +256,28 @@ static uint32_t count(void *ctx, uint32_t instant)
     return ++*(uint32_t *)ctx;
 }
 
+static void find_places(struct walk *w)
+{
+    const struct replay *r = w->r;
+    uint32_t seen = 0;
+    w->pos = arena_array(&w->arena, uint32_t, 2 * r->n + r->ngroups + 1);
+    for (size_t i = 0; r->order && i < r->norder; i++)
+        w->pos[r->order[i]] = (uint32_t)i + 1;
+    if (!r->order)
+        replay_visit(r, w->pos, count, &seen);
+}
+
 void critical_path(struct replay *r, struct path *p)
 {
     *p = (struct path){0};
     intern_init(&p->names);
     struct walk w = {.r = r, .p = p};
     uint8_t *has_path = arena_array(&w.arena, uint8_t, r->t->nranks + 1);
-    uint32_t seen = 0;
     w.path_of = arena_array(&w.arena, uint32_t *, r->t->nfiles);
     for (uint32_t f = 0; f < r->t->nfiles; f++)
         w.path_of[f] = range_paths(r->t, f, true, &p->names, &w.arena);
     replay_let_go(r);
-    w.pos = arena_array(&w.arena, uint32_t, 2 * r->n + r->ngroups + 1);
-    replay_visit(r, w.pos, count, &seen);
+    find_places(&w);
     choose_ranks(r, has_path);
     for (uint32_t k = 0; k < r->t->nranks; k++)
         if (has_path[k])

@@ -130,10 +130,10 @@ static bool join(struct reducing *x, struct table *out, struct trace *t, struct 
     }
     if (!trace_complete(t, e))
         return false;
-    runs_number(t);
     joint_open(&j, x->d, x->args, out);
     for (size_t i = 0; i < x->p->n; i++)
         joint_add(&j, &x->slots[i].g, &t->files[i], (uint32_t)x->slots[i].g.husk.nlanes);
+    runs_number(t, &j.calls);
     if (!joint_close(&j, t, e))
         return false;
     table_notes(t, out);

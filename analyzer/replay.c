@@ -165,7 +165,7 @@ void replay_tasks(struct replay_build *b)
         file_tasks(b, file, &h);
 }
 
-void replay_graph(const struct trace *t, enum site_by by, struct replay *r)
+void replay_make(const struct trace *t, enum site_by by, struct replay *r)
 {
     *r = (struct replay){.t = t};
     struct replay_build b = {.r = r};
@@ -178,6 +178,12 @@ void replay_graph(const struct trace *t, enum site_by by, struct replay *r)
     arena_free(&b.scratch);
     replay_deps(&b);
     replay_usual(r);
+}
+
+void replay_graph(const struct trace *t, enum site_by by, struct replay *r)
+{
+    if (!replay_from_shared(t, by, r))
+        replay_make(t, by, r);
 }
 
 uint32_t replay_last(const struct replay *r, const struct replay_queue *q, int64_t t)
@@ -240,11 +246,13 @@ void replay_free(struct replay *r)
 {
     for (size_t f = 0; r->brief && f < r->t->nfiles; f++)
         free(r->brief[f]);
-    waits_free(&r->waits);
-    free(r->tasks);
-    free(r->ties);
-    free(r->queues);
-    free(r->dep);
+    if (!r->borrowed) {
+        waits_free(&r->waits);
+        free(r->tasks);
+        free(r->ties);
+        free(r->queues);
+        free(r->dep);
+    }
     arena_free(&r->arena);
     *r = (struct replay){0};
 }

@@ -90,6 +90,7 @@ struct replay {
     struct waits waits;
     size_t unmatched; /* collectives in the window that could not be matched over ranks */
     bool linked;      /* some device row has a launch */
+    bool borrowed;    /* all but the arena is a shared graph's */
     bool handed;      /* threads of a rank were taken for one flow of control */
     struct arena arena;
 };
@@ -155,12 +156,17 @@ static inline uint32_t replay_sole(const struct replay *r, uint32_t instant)
 int replay_edges(const struct replay *r, uint32_t instant, struct replay_edge x[2]);
 
 void replay_build(const struct trace *t, enum site_by by, struct replay *r); /* by: how places that wait are told apart */
-void replay_graph(const struct trace *t, enum site_by by, struct replay *r); /* the same without `order` */
-void replay_order(struct replay *r);                                         /* which replay_run() needs */
+void replay_graph(const struct trace *t, enum site_by by, struct replay *r); /* the same, and `order` may be missing */
+void replay_order(struct replay *r);                                         /* which replay_run() needs; nothing when it is there */
 /* Of the trace's rows only what a replay goes by stays, if they are here for one table alone. Nobody may look at the others
  * any more: neither scenario_make() nor shortest_comms(). */
 void replay_let_go(struct replay *r);
 void replay_free(struct replay *r);
+
+/* For trace.replay: from now on replay_build() and replay_graph() of `t` build one graph, by SITE_FUNCTION, and give it to
+ * all who ask, on any thread; replay_free() lets go of what is theirs alone. */
+struct replay_shared *replay_share(const struct trace *t);
+void replay_unshare(struct replay_shared *s); /* when nobody has it any more; NULL is fine */
 
 /* ---- the same with a change ---- */
 
@@ -194,6 +200,9 @@ struct ivlset replay_window(const struct replay *r, const struct scenario *s, co
 int64_t replay_host_span(const struct replay *r, const struct scenario *s, uint32_t queue, int64_t from, int64_t to);
 
 /* ---- parts of replay_build, for replay*.c only ---- */
+void replay_make(const struct trace *t, enum site_by by, struct replay *r);        /* as replay_graph(), never a shared one */
+bool replay_from_shared(const struct trace *t, enum site_by by, struct replay *r); /* false: nothing is shared */
+
 struct stretch {
     uint32_t first, end;
 };

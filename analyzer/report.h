@@ -13,9 +13,8 @@
 #include "reports/page.h"
 #include "reports/plot.h"
 
-enum report_table { /* those that take long first */
+enum report_table { /* those that take long first, but for what goes by a graph that the first of them builds */
                     RT_WAITS,
-                    RT_CRITICAL,
                     RT_IDLE,
                     RT_OPS,
                     RT_OP_LINES,
@@ -28,6 +27,7 @@ enum report_table { /* those that take long first */
                     RT_OVERLAP,
                     RT_STEPS,
                     RT_RANKS,
+                    RT_CRITICAL,
                     RT_N
 };
 

@@ -1,5 +1,6 @@
 /* report_side.c - the traces of a report, and whether the two sides compare. */
 #include "analyzer/diff.h"
+#include "analyzer/replay.h"
 #include "analyzer/report.h"
 #include "schemas/tracefile.h"
 
@@ -14,6 +15,7 @@ static bool open_side(struct side *s, const char *label, const char *const *path
     s->divisor = 1;
     if (!trace_open(paths, n, &with, &s->t, e))
         return false;
+    s->t.replay = replay_share(&s->t);
     s->units = units_count(&s->t);
     s->facts = facts_of(&s->t, a);
     return true;
@@ -54,6 +56,7 @@ void report_close(struct report *r)
             if (sides[i]->tables[k].columns)
                 table_free(&sides[i]->tables[k]);
         free(sides[i]->explain);
+        replay_unshare(sides[i]->t.replay);
         trace_close(&sides[i]->t);
     }
     if (r->judged.columns)

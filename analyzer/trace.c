@@ -143,7 +143,7 @@ static bool build(struct build *b, const char *const *paths, size_t n, struct er
     if (!b->t->opts.quiet)
         paths_warn(&p);
     if (ok) {
-        runs_number(b->t);
+        runs_number(b->t, NULL);
         steps_build(b);
         ok = check_marker(b, e) && select_range(b, e) && windows_build(b, e);
     }

@@ -17,6 +17,7 @@
 #include "schemas/tracedata.h"
 
 struct thin;
+struct replay_shared;
 
 /* ---- options (cli.md): how a trace is opened ---- */
 struct trace_opts {
@@ -96,11 +97,12 @@ struct trace {
     size_t ranks_cap, lanes_cap;
     enum span span;
     struct trace_opts opts;
-    unsigned lacks;      /* of a trace that is one_of_many: bits of enum lack */
-    bool borrowed;       /* of trace_again() */
-    bool alone;          /* opened for one table only, which may let rows go that it has done with */
-    struct calls *calls; /* collectives of rows that are gone (reduce.h); NULL: they are among the rows */
-    struct arena arena;  /* owns the lists */
+    unsigned lacks;               /* of a trace that is one_of_many: bits of enum lack */
+    bool borrowed;                /* of trace_again() */
+    bool alone;                   /* opened for one table only, which may let rows go that it has done with */
+    struct calls *calls;          /* collectives of rows that are gone (reduce.h); NULL: they are among the rows */
+    struct replay_shared *replay; /* of a trace that several tables replay: replay.h; NULL: each makes its own */
+    struct arena arena;           /* owns the lists */
 };
 
 /* What a restriction may find nothing of, in the order in which it is looked for. */

@@ -20,8 +20,9 @@ struct build {
 bool load_files(struct trace *t, const struct paths *p, struct err *e);
 /* Good rows that --rank, --device, --from and --to leave, as t->ranks and t->lanes. */
 bool lanes_build(struct build *b, struct err *e);
-/* Sets file.run. */
-void runs_number(struct trace *t);
+struct calls;
+/* Sets file.run. calls: of all files; NULL: they are among the rows. */
+void runs_number(struct trace *t, const struct calls *calls);
 void steps_build(struct build *b);
 /* When it is not there: of one of many that is noted, and true; else a failure, with the reason. */
 bool found(struct trace *t, bool there, enum lack k, struct err *e);

@@ -59,13 +59,52 @@ TEST(what_does_not_agree_is_unknown)
         struct table s;
         make_open(&m, NULL, &t);
         make_table(&t, "comm", NULL, &s);
-        for (size_t i = 0; i < s.nrows; i++)
-            assert_int_equal(cell_of(&s, i, "wait_ns"), INT64_MIN);
+        for (size_t i = 0; i < s.nrows; i++) /* by numbers the others of rank 0 are known to be whole, those of rank 1 not to be */
+            assert_int_equal(cell_of(&s, i, "wait_ns"), bad == 3 && cell_of(&s, i, "rank") == 0 ? 0 : INT64_MIN);
         table_free(&s);
         make_table(&t, "summary", NULL, &s);
-        assert_int_equal(cell_of(&s, 0, "comm_wait_ns"), INT64_MIN);
+        assert_int_equal(cell_of(&s, 0, "comm_wait_ns"), bad == 3 ? 0 : INT64_MIN);
+        assert_int_equal(cell_of(&s, 1, "comm_wait_ns"), INT64_MIN);
         table_free(&s);
         trace_close(&t);
+    }
+}
+
+/* Rank 1 lacks a call in the middle and rank 2 ends early: the numbers tell which calls are whole. */
+TEST(numbers_tell_what_is_whole)
+{
+    static const int made[3][4] = {{1, 1, 1, 1}, {1, 0, 1, 1}, {1, 1, 1, 0}};
+    struct maker m = maker("whole");
+    struct trace t;
+    struct table s;
+    for (m.rank = 0; m.rank < 3; m.rank++)
+        for (int k = 0; k < 4; k++)
+            if (made[m.rank][k])
+                make_comm(&m, "cp", k % 2 ? "all_reduce" : "all_gather", m.rank, 100 * k, 100 * k + 10 + 3 * m.rank, k, 3, 8);
+    make_open(&m, NULL, &t);
+    make_table(&t, "comm", NULL, &s);
+    assert_int_equal(s.nrows, 6);
+    for (size_t i = 0; i < s.nrows; i++) {
+        bool gather = strcmp(text_of(&s, i, "op"), "all_gather") == 0; /* numbers 0 and 2 are everywhere, 1 and 3 are not */
+        assert_int_equal(cell_of(&s, i, "transfer_ns"), gather ? 20 : INT64_MIN);
+        assert_int_equal(cell_of(&s, i, "wait_ns"), gather ? 6 * cell_of(&s, i, "rank") : INT64_MIN);
+    }
+    table_free(&s);
+    trace_close(&t);
+}
+
+/* Two calls of one number, as where several are launched together; one of them is missing on rank 1. */
+TEST(several_calls_of_one_number)
+{
+    for (int missing = 0; missing < 2; missing++) {
+        struct maker m = maker("number");
+        for (m.rank = 0; m.rank < 2; m.rank++)
+            for (int k = 0; k < 4 - missing * m.rank; k++)
+                make_comm(&m, "cp", "all_gather", m.rank, 100 * k, 100 * k + 10 + (k + m.rank) % 2, k / 2, 2, 8);
+        if (missing)
+            assert_rows(&m, (const struct expect[]){{42, INT64_MIN, INT64_MIN}, {32, INT64_MIN, INT64_MIN}}, 2);
+        else
+            assert_rows(&m, (const struct expect[]){{42, 2, 40}, {42, 2, 40}}, 2);
     }
 }
 
@@ -158,4 +197,5 @@ TEST(point_to_point_calls_do_not_spoil_the_collectives)
 }
 
 UNIT_MAIN(UNIT(point_to_point_calls_do_not_spoil_the_collectives), UNIT(the_last_rank_shows_the_transfer), UNIT(calls_match_by_sequence_not_by_time),
-          UNIT(what_does_not_agree_is_unknown), UNIT(groups_are_apart), UNIT(a_rank_given_twice_is_two_runs), UNIT(names_of_collectives))
+          UNIT(what_does_not_agree_is_unknown), UNIT(numbers_tell_what_is_whole), UNIT(several_calls_of_one_number), UNIT(groups_are_apart),
+          UNIT(a_rank_given_twice_is_two_runs), UNIT(names_of_collectives))

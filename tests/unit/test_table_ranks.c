@@ -104,10 +104,28 @@ TEST(unmatched_clocks_are_not_compared)
     struct maker b = rank_file("h", 1, (int64_t[]){100}, (int64_t[]){20}, 1, 50);
     struct trace t;
     struct table s;
+    b.d.comms[0].sequence = 2; /* another call than those of rank 0 */
     open_both(&a, &b, &t);
     make_table(&t, "ranks", NULL, &s);
     assert_int_equal(cell_of(&s, 0, "offset_ns"), 0);
     assert_true(is_absent(&s, 1, "offset_ns") && is_absent(&s, 1, "residual_ns"));
+    table_free(&s);
+    trace_close(&t);
+}
+
+/* What both have on record ties their clocks; waiting that is known in part is not told. */
+TEST(a_shorter_trace_is_aligned_by_what_it_has)
+{
+    struct maker a = rank_file("i", 0, (int64_t[]){100, 200, 300}, (int64_t[]){10, 10, 10}, 3, 0);
+    struct maker b = rank_file("j", 1, (int64_t[]){100, 200}, (int64_t[]){20, 30}, 2, 50);
+    struct trace t;
+    struct table s;
+    open_both(&a, &b, &t);
+    make_table(&t, "ranks", NULL, &s);
+    assert_int_equal(cell_of(&s, 1, "offset_ns"), 50);
+    assert_true(is_absent(&s, 0, "comm_wait_ns") && is_absent(&s, 0, "last_arrivals"));
+    assert_int_equal(cell_of(&s, 1, "comm_wait_ns"), 10 + 20);
+    assert_int_equal(cell_of(&s, 1, "last_arrivals"), 0);
     table_free(&s);
     trace_close(&t);
 }
@@ -189,4 +207,4 @@ TEST(one_boot_is_one_clock)
 
 UNIT_MAIN(UNIT(readings_of_the_wall_take_out_drift), UNIT(one_boot_is_one_clock), UNIT(the_shortest_came_last),
           UNIT(the_residual_is_what_alignment_leaves), UNIT(ranks_of_one_file_share_its_clock), UNIT(two_runs_are_kept_apart),
-          UNIT(unmatched_clocks_are_not_compared), UNIT(a_rank_of_several_devices_in_one_call))
+          UNIT(unmatched_clocks_are_not_compared), UNIT(a_shorter_trace_is_aligned_by_what_it_has), UNIT(a_rank_of_several_devices_in_one_call))
