@@ -1,5 +1,6 @@
 /* nsys_db.c - the database of an Nsight Systems export: its tables and columns come and go with the version. */
 #include "analyzer/nsys.h"
+#include "analyzer/sqlin.h"
 #include "schemas/sqlbound.h"
 #include "schemas/utf8.h"
 
@@ -70,7 +71,7 @@ bool nsys_read_table(struct nsys *n, const struct nsys_table *t)
 
 int64_t nsys_int(sqlite3_stmt *s, int column, int64_t none)
 {
-    return sqlite3_column_type(s, column) == SQLITE_INTEGER ? sqlite3_column_int64(s, column) : none;
+    return sqlin_int(s, column, none);
 }
 
 /* cudaMemcpyAsync_v3020 -> cudaMemcpyAsync; driver names (cuMemFree_v2) have short numbers and keep them. */
@@ -105,14 +106,15 @@ uint32_t nsys_string(struct nsys *n, sqlite3_stmt *s, int column, bool api)
 {
     if (sqlite3_column_type(s, column) == SQLITE_TEXT)
         return text_id(n, sqlite3_column_text(s, column), api);
-    if (sqlite3_column_type(s, column) != SQLITE_INTEGER || !n->string_of)
+    int64_t string = nsys_int(s, column, INT64_MIN);
+    if (string == INT64_MIN || !n->string_of)
         return 0;
-    int64_t key = (int64_t)((uint64_t)sqlite3_column_int64(s, column) * 2u + api);
+    int64_t key = (int64_t)((uint64_t)string * 2u + api);
     uint32_t known = idmap_get(&n->strings, key);
     if (known)
         return known - 1;
     sqlite3_reset(n->string_of);
-    sqlite3_bind_int64(n->string_of, 1, sqlite3_column_int64(s, column));
+    sqlite3_bind_int64(n->string_of, 1, string);
     uint32_t id = nsys_next(n, n->string_of) ? text_id(n, sqlite3_column_text(n->string_of, 0), api) : 0;
     idmap_set(&n->strings, key, id + 1);
     return id;

@@ -118,15 +118,23 @@ bool sqlin_rows(struct sqlin *q, const char *sql, bool (*row)(void *ctx, sqlite3
     return ok;
 }
 
+/* Beyond 2^53 a real number has no room for its last digits: such a one is not known exactly. */
+static int64_t whole_real(double v, int64_t none)
+{
+    static const double exact = (double)(INT64_C(1) << 53);
+    return v >= -exact && v <= exact && v == (double)(int64_t)v ? (int64_t)v : none;
+}
+
 int64_t sqlin_int(sqlite3_stmt *s, int column, int64_t none)
 {
     int64_t v;
-    if (sqlite3_column_type(s, column) == SQLITE_INTEGER)
+    int type = sqlite3_column_type(s, column);
+    if (type == SQLITE_INTEGER)
         return sqlite3_column_int64(s, column);
-    if (sqlite3_column_type(s, column) != SQLITE_TEXT)
-        return none;
-    const char *text = (const char *)sqlite3_column_text(s, column);
-    return text && decimal_int(text, strlen(text), &v) ? v : none;
+    if (type == SQLITE_FLOAT)
+        return whole_real(sqlite3_column_double(s, column), none);
+    const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(s, column) : NULL;
+    return text && decimal_whole(text, strlen(text), &v) ? v : none;
 }
 
 /* Up to the first NUL: blocks of NUL-separated text are environments. */

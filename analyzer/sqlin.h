@@ -35,7 +35,7 @@ const char *sqlin_text(struct sqlin *q, const char *sql);
 /* Every row of the query. False: damaged, or the row function says so. */
 bool sqlin_rows(struct sqlin *q, const char *sql, bool (*row)(void *ctx, sqlite3_stmt *s), void *ctx);
 
-int64_t sqlin_int(sqlite3_stmt *s, int column, int64_t none); /* whole numbers, also as text */
+int64_t sqlin_int(sqlite3_stmt *s, int column, int64_t none); /* whole numbers, also as text or reals */
 uint32_t sqlin_string(struct sqlin *q, sqlite3_stmt *s, int column);
 /* start and end are columns 0 and 1. */
 bool sqlin_event(struct sqlin *q, sqlite3_stmt *s, enum ev_kind kind, struct event *ev);

@@ -171,6 +171,18 @@ TEST(shared_exports_are_exact)
     assert_int_equal(rows, 10);
 }
 
+TEST(numbers_may_be_reals_and_text)
+{
+    struct tracedata d = case_load("import_nsys", "numbers_as_reals_and_text(ok,events=4,loss=1).sql");
+    assert_string_equal(event_name(&d, 0), "cudaStreamSynchronize");
+    assert_true(d.ev[1].start == 120 && d.ev[1].end == 150 && d.ev[1].device == 2 && d.ev[1].correlation == 7);
+    assert_true(d.ev[2].start == 90 && d.ev[2].end == 95 && d.ev[2].stream == d.ev[1].stream);
+    assert_int_equal(process_of_event(&d, &d.ev[0]), process_of_event(&d, &d.ev[1]));
+    assert_string_equal(event_name(&d, 3), "step");
+    tracedata_free(&d);
+}
+
 UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(rows_keep_what_the_tables_say), UNIT(processes_stay_apart), UNIT(old_schemas_open),
           UNIT(the_call_says_what_a_wait_is), UNIT(memory_kinds_are_renumbered), UNIT(ranges_have_domain_and_flavour), UNIT(graphs_sites_and_secrets),
-          UNIT(damaged_databases_are_refused_with_a_reason), UNIT(odd_file_names_open), UNIT(shared_exports_are_exact))
+          UNIT(damaged_databases_are_refused_with_a_reason), UNIT(odd_file_names_open), UNIT(shared_exports_are_exact),
+          UNIT(numbers_may_be_reals_and_text))
