@@ -2,7 +2,8 @@
  *
  *   rank 0, rank 1, rank 0       a rank that is given again begins another run: run 0 holds the first file of each
  *   ?  all_reduce, all_gather    files that do not say their rank are one run when a device in each makes the same collectives, in
- *   ?  all_reduce, all_gather    names and count, beside each other; what agrees with no other file is a run of its own
+ *   ?  all_reduce, all_gather    names and count, or numbered ones in a group of one name and size; what agrees with no other
+ *                                file is a run of its own
  *
  * Files that agree are two runs all the same when they are copies of one, or when clocks that compare say that they did not run
  * at the same time.
@@ -61,7 +62,7 @@ static uint64_t add_hash(uint64_t h, int64_t x, int64_t y)
     return XXH64(v, sizeof v, h);
 }
 
-/* v: sorted. A call between two ranks says nothing of the others'. */
+/* v: sorted. A call between two ranks says nothing of the others'; numbers in a group of known size need no equal lists. */
 static size_t make_marks(struct ties *x, const struct trace *t, const struct call *v, size_t n, struct mark *m)
 {
     size_t marks = 0;
@@ -72,7 +73,8 @@ static size_t make_marks(struct ties *x, const struct trace *t, const struct cal
             continue;
         if (!i || !same_seat(c, &v[i - 1]))
             m[marks++] = (struct mark){add_hash(1, c->c.group, c->size), c->file};
-        m[marks - 1].what = add_hash(m[marks - 1].what, c->name, 0);
+        bool numbered = c->c.group && c->size > 0 && c->sequence >= 0;
+        m[marks - 1].what = numbered ? m[marks - 1].what : add_hash(m[marks - 1].what, c->name, 0);
     }
     return marks;
 }

@@ -1,5 +1,5 @@
 # Files that do not say their rank: with collectives that agree they are one job, in every command, as files, folder and parts.
-make_file() { # NAME START END [END]: an all_reduce from 200 to END, an all_gather from START on
+make_file() { # NAME REDUCE GATHER: an all_reduce from REDUCE to 420 us, an all_gather from GATHER to 700
     cat > "$1.json" <<EOF
 {"schemaVersion": 1, "displayTimeUnit": "ns", "traceEvents": [
 {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 10.000, "dur": 5.000, "args": {"correlation": 1}},

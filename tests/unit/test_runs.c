@@ -116,6 +116,29 @@ TEST(what_ran_at_another_time_is_another_run)
     assert_runs((const struct part[]){{-1, "rg", 0, 50, now}, {-1, "rg", 0, 30}}, 2, "00"); /* nothing compares */
 }
 
+/* A shorter trace of a group that has a name, a size and numbers is its rank all the same. */
+TEST(numbers_need_no_equal_lists)
+{
+    for (int size = 2; size < 4; size++) {
+        struct maker m[2] = {maker("numbers0"), maker("numbers1")};
+        const struct trace_opts o = TRACE_OPTS_NONE;
+        struct trace t;
+        struct err e = {0};
+        for (int i = 0; i < 2; i++) {
+            m[i].rank = -1;
+            for (int k = 0; k < 3 - i; k++)
+                make_comm(&m[i], "cp", k ? "all_gather" : "all_reduce", 0, 100 * k, 100 * k + 10 + i, k, i ? 2 : size, 8);
+            make_file(&m[i]);
+        }
+        const char *paths[] = {m[0].path, m[1].path};
+        assert_ok(trace_open(paths, 2, &o, &t, &e), &e);
+        unlink(m[0].path);
+        unlink(m[1].path);
+        assert_int_equal(t.files[1].run, size != 2); /* another size is another group */
+        trace_close(&t);
+    }
+}
+
 /* A selection changes what is shown, not what belongs together. */
 TEST(a_selection_leaves_the_runs)
 {
@@ -134,4 +157,5 @@ TEST(a_selection_leaves_the_runs)
 
 UNIT_MAIN(UNIT(files_that_agree_are_ranks_of_one_job), UNIT(nothing_says_that_files_without_collectives_belong_together),
           UNIT(known_ranks_are_one_job_whatever_they_do), UNIT(a_file_without_a_rank_joins_known_ranks_that_it_agrees_with),
-          UNIT(a_copy_is_another_run), UNIT(what_ran_at_another_time_is_another_run), UNIT(a_selection_leaves_the_runs))
+          UNIT(a_copy_is_another_run), UNIT(what_ran_at_another_time_is_another_run), UNIT(numbers_need_no_equal_lists),
+          UNIT(a_selection_leaves_the_runs))
