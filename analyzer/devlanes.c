@@ -62,8 +62,14 @@ void devlanes_process(struct devlanes *x, int64_t pid, const char *s, size_t n)
     int32_t xla = calls ? -1 : xla_device(t, &notes), device = xla >= 0 || calls ? xla : plain_device(t);
     x->hip |= calls;
     x->devices |= device >= 0;
-    if (calls || device >= 0)
-        idmap_set(&x->processes, pid, 1 + ((uint32_t)(calls ? 0 : device) << 2 | (calls ? LANE_CALLS : notes ? LANE_NOTES : LANE_DEVICE)));
+    enum lane_kind kind = calls ? LANE_CALLS : device < 0 ? LANE_HOST : notes ? LANE_NOTES : LANE_DEVICE;
+    idmap_set(&x->processes, pid, 1 + ((uint32_t)(device < 0 ? 0 : device) << 2 | kind));
+}
+
+void devlanes_called(struct devlanes *x, int64_t pid, const char *s, size_t n)
+{
+    if (!idmap_get(&x->processes, pid))
+        devlanes_process(x, pid, s, n);
 }
 
 static enum thread_kind thread_kind(const char *s, size_t n)
@@ -98,7 +104,7 @@ struct devlane devlanes_find(const struct devlanes *x, int64_t pid, int64_t lane
     uint32_t id = idmap_get(&x->processes, pid), own = idmap_get(&x->threads, lane), most = idmap_get(&x->holds, pid);
     if (!id)
         return (struct devlane){LANE_HOST, -1};
-    struct devlane l = {(id - 1) & 3, (int32_t)((id - 1) >> 2)};
+    struct devlane l = {(id - 1) & 3, (int32_t)((id - 1) >> 2)}; /* of no use on the host */
     if (l.kind == LANE_DEVICE && (most > THREAD_NOTE ? own != most : own == THREAD_NOTE))
         l.kind = LANE_NOTES;
     return l;

@@ -25,5 +25,8 @@ struct devlane {
 void devlanes_process(struct devlanes *x, int64_t pid, const char *s, size_t n);
 void devlanes_thread(struct devlanes *x, int64_t pid, int64_t lane, const char *s, size_t n);
 
+/* A process that is called by a text instead of a number; what a process_name row says stands above it. */
+void devlanes_called(struct devlanes *x, int64_t pid, const char *s, size_t n);
+
 struct devlane devlanes_find(const struct devlanes *x, int64_t pid, int64_t lane);
 void devlanes_free(struct devlanes *x);

@@ -32,25 +32,51 @@ struct general {
     bool exact; /* rocprof's own ns were seen */
 };
 
-/* A number, or the number that a text ends in. */
-static int64_t id_of(const struct json_value *v)
+static uint32_t text_of(struct general *x, const struct json_value *v)
+{
+    return v->type == JSON_STRING ? json_intern(v, &x->r.d->strings, &x->r.scratch, NULL) : 0;
+}
+
+/* A process or thread: its number, one below -1 for each text that is none, -1 where nothing is said. */
+static int64_t id_of(struct general *x, const struct json_value *v)
+{
+    int64_t n = json_int(v, INT64_MIN);
+    uint32_t text = n == INT64_MIN ? text_of(x, v) : 0;
+    return n != INT64_MIN ? n : -1 - (int64_t)text;
+}
+
+/* The number that a text ends in: of "Stream 7". */
+static int64_t number_in(const struct json_value *v)
 {
     int64_t n;
     uint32_t i = v->type == JSON_NUMBER || v->type == JSON_STRING ? v->n : 0, end = i;
     while (i > 0 && isdigit((unsigned char)v->s[i - 1]))
         i--;
-    return end > i && decimal_int(v->s + i, end - i, &n) ? n : -1;
+    return end > i && decimal_int(v->s + i, end - i, &n) ? n : json_int(v, -1);
 }
 
-static int64_t lane_of(const struct general *x)
+static int64_t lane_of(struct general *x)
 {
-    return openrows_lane(id_of(&x->v[PID]), id_of(&x->v[TID]));
+    return openrows_lane(id_of(x, &x->v[PID]), id_of(x, &x->v[TID]));
+}
+
+/* Texts in the place of numbers are names themselves. */
+static void look_at_lane(struct general *x)
+{
+    int64_t pid = id_of(x, &x->v[PID]), tid = id_of(x, &x->v[TID]), lane = openrows_lane(pid, tid);
+    if (pid < -1)
+        devlanes_called(&x->lanes, pid, x->v[PID].s, x->v[PID].n);
+    if (tid < -1)
+        devlanes_thread(&x->lanes, pid, lane, x->v[TID].s, x->v[TID].n);
 }
 
 static bool look(void *ctx)
 {
     struct general *x = ctx;
     int64_t at;
+    if (x->r.scratch.total > 1 << 20)
+        arena_free(&x->r.scratch);
+    look_at_lane(x);
     if ((json_is(&x->v[PH], "B") || json_is(&x->v[PH], "E")) && json_scaled(&x->v[TS], 3, &at))
         openrows_look(&x->open, lane_of(x), at);
     if (!json_is(&x->v[PH], "M") || x->v[LABEL].type != JSON_STRING)
@@ -58,10 +84,20 @@ static bool look(void *ctx)
     size_t n;
     const char *label = json_text(&x->v[LABEL], &x->r.scratch, &n, NULL);
     if (json_is(&x->v[NAME], "process_name"))
-        devlanes_process(&x->lanes, id_of(&x->v[PID]), label, n);
+        devlanes_process(&x->lanes, id_of(x, &x->v[PID]), label, n);
     else if (json_is(&x->v[NAME], "thread_name"))
-        devlanes_thread(&x->lanes, id_of(&x->v[PID]), lane_of(x), label, n);
+        devlanes_thread(&x->lanes, id_of(x, &x->v[PID]), lane_of(x), label, n);
     return true;
+}
+
+/* Where the row's thread is on the host; one that is called by a text has that name. */
+static void on_thread(struct general *x, struct event *ev)
+{
+    struct tracedata *d = x->r.d;
+    int64_t tid = id_of(x, &x->v[TID]);
+    rows_on_thread(&x->r, ev, id_of(x, &x->v[PID]), tid);
+    if (tid < -1 && !d->threads[ev->thread].name)
+        d->threads[ev->thread].name = text_of(x, &x->v[TID]);
 }
 
 static uint32_t name_of(struct general *x)
@@ -85,7 +121,7 @@ static enum ev_kind device_kind(const char *name)
 static bool device_row(struct general *x, struct devlane lane, uint32_t name, int64_t start, int64_t length)
 {
     struct event ev;
-    int64_t tid = id_of(&x->v[TID]);
+    int64_t tid = number_in(&x->v[TID]);
     const char *text = rows_str(&x->r, name);
     enum ev_kind kind = lane.kind == LANE_DEVICE ? device_kind(text) : EV_GPU_RANGE;
     if (!rows_event(&x->r, kind, start, length, &ev))
@@ -105,7 +141,7 @@ static bool host_row(struct general *x, enum ev_kind kind, uint32_t name, int64_
     struct event ev;
     if (!rows_event(&x->r, kind, start, length, &ev))
         return true;
-    rows_on_thread(&x->r, &ev, id_of(&x->v[PID]), id_of(&x->v[TID]));
+    on_thread(x, &ev);
     ev.name = name;
     if (mark)
         ev.detail = tracedata_range_row(x->r.d, (struct ev_range){.flavour = RANGE_MARK, .index = -1});
@@ -116,7 +152,7 @@ static bool host_row(struct general *x, enum ev_kind kind, uint32_t name, int64_
 static bool complete(struct general *x)
 {
     int64_t start, length, begin = json_int(&x->v[BEGIN_NS], -1), end = json_int(&x->v[END_NS], -1);
-    struct devlane lane = devlanes_find(&x->lanes, id_of(&x->v[PID]), lane_of(x));
+    struct devlane lane = devlanes_find(&x->lanes, id_of(x, &x->v[PID]), lane_of(x));
     bool exact = begin > 0 && end >= begin, known = exact || (json_scaled(&x->v[TS], 3, &start) && json_scaled(&x->v[DUR], 3, &length));
     x->r.untimed += !known;
     x->exact |= exact;
@@ -137,7 +173,7 @@ static bool begin(struct general *x)
     bool known = json_scaled(&x->v[TS], 3, &at);
     x->r.untimed += !known;
     if (known && rows_event(&x->r, EV_RANGE, at, 0, &ev))
-        rows_on_thread(&x->r, &ev, id_of(&x->v[PID]), id_of(&x->v[TID]));
+        on_thread(x, &ev);
     ev.name = name_of(x);
     return openrows_begin(&x->open, lane_of(x), &ev);
 }

@@ -220,6 +220,36 @@ TEST(lanes_of_devices)
     }
 }
 
+/* Processes and threads by texts: apart from each other, also where they end in the same number; a device by its name. */
+TEST(lanes_may_be_called_by_texts)
+{
+#define LANE_ROW(ph, pid, tid, ts) "{\"ph\":\"" ph "\",\"name\":\"r\",\"pid\":" pid ",\"tid\":" tid ",\"ts\":" ts ",\"dur\":1},"
+    struct tracedata d = import_text("[" LANE_ROW("B", "\"trainer\"", "\"loader-1\"", "1") LANE_ROW("B", "\"trainer\"", "\"0x7f1b\"", "2")
+                                         LANE_ROW("E", "\"trainer\"", "\"loader-1\"", "3") LANE_ROW("B", "\"trainer\"", "\"worker-1\"", "4")
+                                             LANE_ROW("E", "\"trainer\"", "\"0x7f1b\"", "6") LANE_ROW("E", "\"trainer\"", "\"worker-1\"", "9")
+                                                 LANE_ROW("X", "\"GPU 3\"", "\"stream 20\"", "10") LANE_ROW("X", "\"GPU 3\"", "\"markers\"", "11")
+                                                     LANE_ROW("X", "\"12\"", "\"7\"", "12") LANE_ROW("X", "12", "7.0", "13") "{}]");
+    static const struct {
+        const char *thread;
+        int64_t tid, length;
+        int kind;
+    } want[] = {{"loader-1", -1, 2000, EV_RANGE}, {"0x7f1b", -1, 4000, EV_RANGE}, {"worker-1", -1, 5000, EV_RANGE}, {"", -1, 1000, EV_KERNEL},
+                {"", -1, 1000, EV_GPU_RANGE},     {"", 7, 1000, EV_RANGE},        {"", 7, 1000, EV_RANGE}};
+    assert_int_equal(d.n, 7);
+    for (size_t i = 0; i < d.n; i++) {
+        const struct event *ev = &d.ev[i];
+        const struct threadkey *t = &d.threads[ev->thread];
+        if (ev->kind != want[i].kind || ev->end - ev->start != want[i].length || (t->tid < -1 ? -1 : t->tid) != want[i].tid ||
+            strcmp(intern_str(&d.strings, t->name), want[i].thread) != 0)
+            fail_msg("row %zu: %s, thread %s, tid %lld", i, ev_kind_name((enum ev_kind)ev->kind), intern_str(&d.strings, t->name), (long long)t->tid);
+    }
+    assert_int_equal(d.ev[3].device, 3);
+    assert_int_equal(d.streams[d.ev[3].stream].native, 20);
+    assert_int_equal(d.ev[5].thread, d.ev[6].thread);
+    assert_int_equal(d.nloss, 0);
+    tracedata_free(&d);
+}
+
 TEST(keys_and_words_may_be_escaped)
 {
     static const char *const texts[] = {
@@ -290,4 +320,4 @@ TEST(marks_far_behind)
 
 UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(begins_and_ends_match_thread_by_thread), UNIT(device_lanes_are_told_by_their_names),
           UNIT(nests_match_a_stack), UNIT(ends_in_front_of_their_begins), UNIT(rows_in_any_order_match_by_time), UNIT(lanes_of_devices),
-          UNIT(keys_and_words_may_be_escaped), UNIT(blanks_in_front_are_passed_over), UNIT(marks_far_behind))
+          UNIT(lanes_may_be_called_by_texts), UNIT(keys_and_words_may_be_escaped), UNIT(blanks_in_front_are_passed_over), UNIT(marks_far_behind))
