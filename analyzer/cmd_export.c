@@ -36,7 +36,7 @@ static const char doc[] =
     "Ranks are kept apart: one device number a rank. Files of several hosts are put on one clock as cpscope ranks does it: by readings of the wall "
     "clock and the ends of collectives; what is left is said. What is selected is written whole: nothing is clipped at a window's edge. "
     "Devices of modelled runs are called SIMULATED. OUT appears whole or not at all.\n\n"
-    "  cpscope export run.sqlite --to perfetto --step 3 -o step3.pftrace\n"
+    "  cpscope export run.sqlite --to perfetto --step 0 -o step0.pftrace\n"
     "  cpscope export run.sqlite --to folded | flamegraph.pl > host.svg";
 
 static const struct exporter *find(const char *name, struct err *e)

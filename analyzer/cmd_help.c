@@ -91,7 +91,7 @@ static void list(void)
     puts("\ntables:");
     for (size_t i = 0; table_descs[i]; i++)
         printf("  %-10s %s\n", table_descs[i]->name, table_descs[i]->title);
-    puts("\nexit status: 0 ok or pass, 1 the gate or check says no, 2 usage, 3 failure,\n             4 cannot be judged");
+    puts("\nexit status: 0 ok or pass, 1 the gate or check says no, 2 usage, 3 failure,\n             4 cannot be judged\n\n  cpscope help syncs");
 }
 
 static bool asks_for_help(const char *arg)

@@ -24,6 +24,7 @@ static const char doc[] =
     "Several parts, or parts and traces, are the ranks of one job; what a table says of them is the same, to the byte, as of the traces. A part "
     "holds each table with its default options, the collectives that ranks are matched by, and all rows, packed. The options given here hold for "
     "the tables that take the part.\n\n"
+    "  cpscope reduce traces/ -o host1.part\n"
     "  srun --ntasks-per-node 1 sh -c 'cpscope reduce /run -o $(hostname).part'\n"
     "  cpscope summary *.part\n"
     "  cpscope ranks *.part";

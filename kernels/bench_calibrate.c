@@ -355,7 +355,8 @@ static enum status run(int argc, char **argv, struct err *e)
             "cell,given,model,error_pct,left_out_error_pct.\v"
             "MEASUREMENTS is an experiment (cpbench matrix): of its runs with role = fitted, the seed's figures of the measures in its `cells` line "
             "(step_s) are matched; the constants are those of its `fit` line, six at most and no more than there are cells. Runs of other roles are "
-            "neither made nor looked at. left_out_error_pct: what a fit without the cell would make of it, by the slopes at the fit.",
+            "neither made nor looked at. left_out_error_pct: what a fit without the cell would make of it, by the slopes at the fit.\n\n"
+            "  cpbench calibrate h200x8-s0 --to s0 -o fitted.machine\n",
             &a, e) &&
         (o.to || fail(e, ERR_USAGE, "--to is missing: an experiment with fitted runs")) && matrix_load(&m, o.to, &a, e))
         calibrate(&o, &m, &a, e);

@@ -2,6 +2,7 @@
  * how fast they run. Modes do the launching, so a kernel is seen with the arguments that it gets in earnest.
  */
 #include "kernels/bench.h"
+#include "kernels/device/cuda_module.h"
 #include "kernels/device/shadow.h"
 #include "kernels/model/run.h"
 #include "kernels/options.h"
@@ -171,10 +172,14 @@ static enum status run(int argc, char **argv, struct err *e)
                   "kernel,launches,compared,max_abs,rel_l2,limit,ok. Exit 1 when a row is not ok.\v"
                   "compared: blocks of memory that a launch changed and somebody used afterwards; rel_l2: the worst of them. With --time: csv "
                   "kernel,launches,time_ns,flops,bytes,tflops,gbps,gemm_pct; flops and bytes are those that the algorithm needs, gemm_pct is the "
-                  "rate as a share of that of the matrix products (cuBLAS) in the same run.",
+                  "rate as a share of that of the matrix products (cuBLAS) in the same run.\n\n"
+                  "  cpbench kernels --small --mode gdn.chunkwise\n"
+                  "  cpbench kernels --time\n",
                   &a, e);
     if (ok && strcmp(k.device, "cuda") != 0)
         ok = fail(e, ERR_USAGE, "--device %s: only a GPU's kernels are held against the CPU's", k.device);
+    if (ok && cuda_missing())
+        ok = fail(e, ERR_FAIL, "%s; without a GPU there is nothing to hold against the CPU's", cuda_missing());
     if (ok) {
         shadow_start(k.time ? SHADOW_TIME : SHADOW_COMPARE);
         ok = run_all(&k, e);

@@ -11,7 +11,7 @@ static enum status run(int argc, char **argv, struct err *e)
     static const struct opt none[] = {{0}};
     const struct opt_group groups[] = {{none, NULL, NULL}, {0}};
     struct arena a = {0};
-    if (opt_parse(argc, argv, groups, "Prints the modes, one a row: csv id,op,entry_layout,what.", &a, e)) {
+    if (opt_parse(argc, argv, groups, "Prints the modes, one a row: csv id,op,entry_layout,what.\v  cpbench list\n", &a, e)) {
         struct table t;
         table_init(&t, "list", "Modes", columns);
         for (const struct cp_mode *const *m = modes; *m; m++) {

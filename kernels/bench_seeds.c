@@ -116,7 +116,8 @@ static enum status run(int argc, char **argv, struct err *e)
         "Runs gdn.ulysses, gdn.state_p2p and gdn.summary_allgather on two ranks against one, with as many random initialisations: csv "
         "metric,maximum,threshold,margin,seed_maximum.\v"
         "The shape, metrics, thresholds and storage type (bf16) of seeds/004; seed_maximum is its table's. margin is threshold by maximum. The last "
-        "rows are not judged. Exit 1 when a maximum is over its threshold.",
+        "rows are not judged. Exit 1 when a maximum is over its threshold.\n\n"
+        "  cpbench seeds --count 10\n",
         &a, e);
     if (ok && (o.count < 1 || o.count > COUNT_MOST))
         ok = fail(e, ERR_USAGE, "--count %" PRId64 ": not in 1 .. %d", o.count, COUNT_MOST);

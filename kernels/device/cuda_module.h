@@ -69,3 +69,5 @@ enum { CUDA_PARTS_MAX = 64 };
 void *cuda_stream_native(const struct stream *s);
 /* GPUs on this machine that the program can use; 0: none, or no module. */
 int cuda_devices(void);
+/* Why there are none; NULL: there are. */
+const char *cuda_missing(void);

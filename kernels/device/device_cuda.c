@@ -42,16 +42,15 @@ static struct {
 
 static void load(void)
 {
-    const struct cuda_module *m =
-        module_load(&(struct module_want){.who = "device cuda",
-                                          .file = "device_cuda.so",
-                                          .symbol = CUDA_MODULE_SYMBOL,
-                                          .not_there = "build where nvcc is (make CUDA=/usr/local/cuda), or use --device cpu",
-                                          .not_loaded = "install the CUDA libraries, or use --device cpu"},
-                    &cuda.why);
+    const struct cuda_module *m = module_load(&(struct module_want){.who = "device cuda",
+                                                                    .file = "device_cuda.so",
+                                                                    .symbol = CUDA_MODULE_SYMBOL,
+                                                                    .not_there = "build where nvcc is (make CUDA=/usr/local/cuda)",
+                                                                    .not_loaded = "install the CUDA libraries"},
+                                              &cuda.why);
     const char *wrong = m ? m->start(&cuda.devices, &cuda.what) : NULL;
     if (wrong)
-        fail(&cuda.why, ERR_FAIL, "device cuda: %s; --device cpu runs everywhere", wrong);
+        fail(&cuda.why, ERR_FAIL, "device cuda: %s", wrong);
     else
         cuda.m = m;
 }
@@ -67,9 +66,14 @@ int cuda_devices(void)
     return available() ? cuda.devices : 0;
 }
 
+const char *cuda_missing(void)
+{
+    return available() ? NULL : cuda.why.msg;
+}
+
 static void why_not(struct err *e)
 {
-    fail(e, cuda.why.kind, "%s", cuda.why.msg);
+    fail(e, cuda.why.kind, "%s; --device cpu runs everywhere", cuda.why.msg);
 }
 
 static void check(const struct device *d, const char *wrong)

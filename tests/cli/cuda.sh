@@ -15,6 +15,8 @@ lone/bin/cpbench run --mode gdn.chunkwise --device cuda > out 2> err
 echo "no shared object: status $?"; say err
 STANDIN_DEVICES=0 "$program" run --mode gdn.chunkwise --device cuda
 echo "no device: status $?"
+STANDIN_DEVICES=0 "$program" kernels
+echo "kernels, no device: status $?"
 STANDIN_FAIL=9 "$program" run --mode gdn.chunkwise --device cuda --cp 1 $shape 2>&1 | sed 's/, [0-9]* bytes wanted and [0-9]* in use/, N bytes wanted and N in use/'
 echo "out of memory: status ${PIPESTATUS[0]}"
 "$program" run --mode gdn.chunkwise --device cuda --comm nccl --cp 2

@@ -1,0 +1,7 @@
+# Every command and table shows how it is called; those without an example are named here.
+for p in cpscope cpbench; do
+    for c in $($p --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+        $p $c --help | grep -q "^  $p .*\<$c\>\|^  $p $c\>" && n=$((n + 1)) || echo "no example: $p $c"
+    done
+done
+[ "$n" -gt 35 ] || echo "examples: $n"
