@@ -70,7 +70,7 @@ struct kineto {
     struct json_key event_rows[16], cat_rows[32];
     struct json_value v[K_SLOTS]; /* of the event at hand */
 
-    bool has_t0; /* d->t0 is the ts of the first row */
+    bool has_t0; /* d->t0 is the ts of the first row that lies within 2^61 ns of zero */
     int32_t rank;
 
     struct idmap hosts, ranks;                            /* pid of host rows, rank of rows that name one (files merged): process id */

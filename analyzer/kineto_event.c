@@ -178,7 +178,7 @@ static bool instant(struct kineto *k, int64_t *ns)
     int64_t at;
     if (!json_scaled(ts, 3, &at))
         return false;
-    if (!k->has_t0) {
+    if (!k->has_t0 && at <= FAR && at >= -FAR) { /* an absurd one would leave no room for the rest */
         k->has_t0 = true;
         k->d->t0 = at;
     }

@@ -21,7 +21,7 @@ void rows_free(struct rows *r)
 bool rows_event(struct rows *r, enum ev_kind kind, int64_t start, int64_t length, struct event *ev)
 {
     int64_t at;
-    if (!r->has_t0 && start != INT64_MIN) {
+    if (!r->has_t0 && start <= FAR && start >= -FAR) { /* an absurd one would leave no room for the rest */
         r->has_t0 = true;
         r->d->t0 = start;
     }

@@ -1,7 +1,7 @@
 /* rows.h - what importers share on the way from a file's rows to events: time zero, processes, names, and what was lost.
  *
- * The first row's start is the trace's time zero. Processes are new entries for each file; pid -1 is "the file does not
- * say". Losses are counted on the way and said once, at the end.
+ * The start of the first row that lies within 2^61 ns of 1970 is the trace's time zero. Processes are new entries for each
+ * file; pid -1 is "the file does not say". Losses are counted on the way and said once, at the end.
  */
 #pragma once
 #include "analyzer/idmap.h"

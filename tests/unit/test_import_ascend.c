@@ -124,7 +124,15 @@ TEST(ranks_by_the_profilers_names)
     check_rank("ascend_pytorch_profiler_6.db", 6);
     case_build(TEST_DATA "/import_ascend_db/kernels_collectives_calls(ok,events=7,loss=0).sql", "ascend_pytorch_profiler_6.db");
     check_rank("ascend_pytorch_profiler_6.db", 5); /* the table comes before the name */
-    unlink("ascend_pytorch_profiler_6.db");
+    static const char *const made[] = {"ascend_pytorch_profiler_6.db",
+                                       "a_ascend_pt/OUT/trace_view.json",
+                                       "a_ascend_pt/OUT/profiler_info_3.json",
+                                       "a_ascend_pt/OUT",
+                                       "a_ascend_pt/profiler_info_17.json",
+                                       "a_ascend_pt/profiler_info_18.json",
+                                       "a_ascend_pt"};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        remove(made[i]);
     free(text);
 }
 

@@ -265,6 +265,25 @@ TEST(keys_and_words_may_be_escaped)
     }
 }
 
+/* A first row of an absurd time is lost, and takes no other with it; of any program and of Kineto. */
+TEST(one_row_does_not_set_the_time_for_all)
+{
+    static const char *const absurd[] = {"9000000000000000", "-9000000000000000", "1e300"}, *const cats[] = {"mine", "cpu_op"};
+    for (size_t i = 0; i < 6; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "[{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"z\",\"pid\":1,\"tid\":2,\"ts\":%s,\"dur\":1},{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"a\","
+                 "\"pid\":1,\"tid\":2,\"ts\":1700000000000000.5,\"dur\":3}]",
+                 cats[i % 2], absurd[i / 2], cats[i % 2]);
+        struct tracedata d = import_text(text);
+        check(&d, 0, i % 2 ? EV_OP : EV_RANGE, "a", 0, 3000);
+        assert_int_equal(d.n, 1);
+        assert_int_equal(d.nloss, 1);
+        assert_int_equal(d.t0, INT64_C(1700000000000000500));
+        tracedata_free(&d);
+    }
+}
+
 /* White space in front is no part of the head; lines are still counted. */
 TEST(blanks_in_front_are_passed_over)
 {
@@ -320,4 +339,5 @@ TEST(marks_far_behind)
 
 UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(begins_and_ends_match_thread_by_thread), UNIT(device_lanes_are_told_by_their_names),
           UNIT(nests_match_a_stack), UNIT(ends_in_front_of_their_begins), UNIT(rows_in_any_order_match_by_time), UNIT(lanes_of_devices),
-          UNIT(lanes_may_be_called_by_texts), UNIT(keys_and_words_may_be_escaped), UNIT(blanks_in_front_are_passed_over), UNIT(marks_far_behind))
+          UNIT(lanes_may_be_called_by_texts), UNIT(keys_and_words_may_be_escaped), UNIT(blanks_in_front_are_passed_over), UNIT(marks_far_behind),
+          UNIT(one_row_does_not_set_the_time_for_all))
