@@ -11,7 +11,6 @@ static uint8_t *base;
 static uint8_t discard[DISCARD_BYTES] __attribute__((aligned(8)));
 static bool may_refuse;
 static _Atomic bool taken[BUFFERS];
-static _Atomic int in_use, peak;
 static _Atomic int64_t refused;
 
 /* Completed ones: a stack that any thread pushes to; the parser takes it whole and turns it round. */
@@ -32,19 +31,11 @@ bool buffers_open(bool none_ok)
     return base != NULL;
 }
 
-static void count_use(void)
-{
-    int n = atomic_fetch_add(&in_use, 1) + 1, most = atomic_load(&peak);
-    while (n > most && !atomic_compare_exchange_weak(&peak, &most, n))
-        ;
-}
-
 void buffers_request(uint8_t **buffer, size_t *size, size_t *records)
 {
     *records = 0; /* as many as fit */
     for (int i = 0; i < BUFFERS; i++)
         if (!atomic_exchange(&taken[i], true)) {
-            count_use();
             *buffer = base + (size_t)i * BUFFER_BYTES;
             *size = BUFFER_BYTES;
             return;
@@ -87,16 +78,10 @@ bool buffers_next(struct cupti_full *f)
 void buffers_give(const struct cupti_full *f)
 {
     memset(f->data, 0, f->valid);
-    atomic_fetch_sub(&in_use, 1);
     atomic_store(&taken[(size_t)(f->data - base) / BUFFER_BYTES], false);
 }
 
 int64_t buffers_refused(void)
 {
     return atomic_exchange(&refused, 0);
-}
-
-int64_t buffers_peak(void)
-{
-    return atomic_load(&peak);
 }

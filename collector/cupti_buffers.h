@@ -29,4 +29,3 @@ void buffers_give(const struct cupti_full *f);
 
 /* Requests since the last call that got no buffer. */
 int64_t buffers_refused(void);
-int64_t buffers_peak(void); /* buffers that were in use at once, at most */

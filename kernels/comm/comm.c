@@ -219,12 +219,7 @@ static void all_gather(struct comm *c, struct stream *s, enum dtype as, const vo
             (struct collective){.function = COMM_ALL_GATHER, .send = send, .recv = recv, .n = bytes, .as = as});
 }
 
-static void all_to_all(struct comm *c, struct stream *s, enum dtype as, const void *send, void *recv, int64_t bytes)
-{
-    enqueue(c, s, (comm_size(c) - 1) * wire(as, bytes),
-            (struct collective){.function = COMM_ALL_TO_ALL, .send = send, .recv = recv, .n = bytes, .as = as});
-}
-
+/* In bytes; the lengths are in units of `unit` bytes. */
 static int64_t *copy_splits(struct stream *s, struct comm_split send, struct comm_split recv, int size, int64_t unit)
 {
     int64_t *splits = malloc(2 * (size_t)size * sizeof *splits), sent = 0, received = 0;
@@ -238,17 +233,6 @@ static int64_t *copy_splits(struct stream *s, struct comm_split send, struct com
     }
     assert(sent == send.total && received == recv.total && "lengths add up");
     return splits;
-}
-
-/* x: send and recv; lengths in units of `unit` bytes. */
-static void all_to_all_v(struct comm *c, struct stream *s, struct collective x, struct comm_split send, struct comm_split recv, int64_t unit)
-{
-    x.function = COMM_ALL_TO_ALL_V;
-    if (c->world->backend->ops->modelled)
-        x.n = (recv.total - recv.to[c->rank]) * unit;
-    else
-        x.splits = copy_splits(s, send, recv, comm_size(c), unit);
-    enqueue(c, s, wire(x.as, (send.total - send.to[c->rank]) * unit), x);
 }
 
 static void reduce_scatter(struct comm *c, struct stream *s, enum dtype as, const float *send, float *recv, int64_t n)
@@ -274,16 +258,6 @@ static int64_t ring_bytes(const struct comm *c, int64_t bytes)
 void comm_all_gather(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes)
 {
     all_gather(c, s, DTYPE_FP32, send, recv, (int64_t)bytes);
-}
-
-void comm_all_to_all(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes)
-{
-    all_to_all(c, s, DTYPE_FP32, send, recv, (int64_t)bytes);
-}
-
-void comm_all_to_all_v(struct comm *c, struct stream *s, const void *send, struct comm_split send_bytes, void *recv, struct comm_split recv_bytes)
-{
-    all_to_all_v(c, s, (struct collective){.send = send, .recv = recv}, send_bytes, recv_bytes, 1);
 }
 
 void comm_reduce_scatter_f32(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n)
@@ -321,13 +295,21 @@ void comm_all_gather_rows(struct comm *c, struct stream *s, const float *send, f
 
 void comm_all_to_all_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n)
 {
-    all_to_all(c, s, c->rows, send, recv, n * (int64_t)sizeof *send);
+    int64_t bytes = n * (int64_t)sizeof *send;
+    enqueue(c, s, (comm_size(c) - 1) * wire(c->rows, bytes),
+            (struct collective){.function = COMM_ALL_TO_ALL, .send = send, .recv = recv, .n = bytes, .as = c->rows});
 }
 
 void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, struct comm_split send_rows, float *recv,
                             struct comm_split recv_rows, int64_t width)
 {
-    all_to_all_v(c, s, (struct collective){.send = send, .recv = recv, .as = c->rows}, send_rows, recv_rows, width * (int64_t)sizeof *send);
+    struct collective x = {.function = COMM_ALL_TO_ALL_V, .send = send, .recv = recv, .as = c->rows};
+    int64_t unit = width * (int64_t)sizeof *send;
+    if (c->world->backend->ops->modelled)
+        x.n = (recv_rows.total - recv_rows.to[c->rank]) * unit;
+    else
+        x.splits = copy_splits(s, send_rows, recv_rows, comm_size(c), unit);
+    enqueue(c, s, wire(x.as, (send_rows.total - send_rows.to[c->rank]) * unit), x);
 }
 
 void comm_reduce_scatter_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n)

@@ -49,15 +49,6 @@ int comm_size(const struct comm *c);
 
 /* recv (size * bytes) <- every rank's send (bytes), in rank order. Sent: bytes (once, whoever reads them); 0 alone. */
 void comm_all_gather(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes);
-/* Block j of send (bytes each) goes to rank j; recv block i comes from rank i. Sent: the blocks for others. */
-void comm_all_to_all(struct comm *c, struct stream *s, const void *send, void *recv, size_t bytes);
-/* The same with sizes: a host array of lengths by rank, copied, and their sum, which costs nothing where it is known; blocks
- * follow each other. */
-struct comm_split {
-    const int64_t *to; /* or from */
-    int64_t total;
-};
-void comm_all_to_all_v(struct comm *c, struct stream *s, const void *send, struct comm_split send_bytes, void *recv, struct comm_split recv_bytes);
 /* recv[n] <- sum over ranks of their send[rank * n .. ]. Sent: the blocks for others. */
 void comm_reduce_scatter_f32(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
 /* In place. Sent: 2 (size-1)/size of the buffer, as a ring would. */
@@ -71,7 +62,14 @@ void comm_send_recv(struct comm *c, struct stream *s, const void *send, int to, 
  * type, and come as floats again. Counts are of floats. reduce_scatter adds in float what has travelled. */
 void comm_set_rows(struct comm *c, enum dtype t); /* NULL is fine */
 void comm_all_gather_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
+/* Block j of send (n floats each) goes to rank j; recv block i comes from rank i. Sent: the blocks for others. */
 void comm_all_to_all_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);
+/* The same with sizes: a host array of lengths by rank, copied, and their sum, which costs nothing where it is known; blocks
+ * follow each other. */
+struct comm_split {
+    const int64_t *to; /* or from */
+    int64_t total;
+};
 void comm_all_to_all_v_rows(struct comm *c, struct stream *s, const float *send, struct comm_split send_rows, float *recv,
                             struct comm_split recv_rows, int64_t width); /* a row is width floats */
 void comm_reduce_scatter_rows(struct comm *c, struct stream *s, const float *send, float *recv, int64_t n);

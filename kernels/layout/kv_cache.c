@@ -64,10 +64,3 @@ void kv_cache_clear(struct kv_cache *c)
         c->entries[i] = (struct kv_cache_entry){0};
     }
 }
-
-double kv_cache_hit_rate(const struct kv_cache *c)
-{
-    const struct cache_stats *s = &c->stats;
-    int64_t all = s->hits + s->misses + s->rebuilds + s->uncached;
-    return all ? (double)s->hits / (double)all : 0;
-}

@@ -41,5 +41,3 @@ struct kv_cache { /* zero is an empty one */
 /* A reference for the caller. Failures are not kept. */
 struct attn_meta *kv_cache_get(struct kv_cache *c, const struct packed_seqs *p, struct stream *s, const struct attn_place *at, struct err *e);
 void kv_cache_clear(struct kv_cache *c); /* drops the plans; the counts stay */
-/* Share of uses that found a plan; 0 before the first. */
-double kv_cache_hit_rate(const struct kv_cache *c);

@@ -43,9 +43,3 @@ float *swap_backward(const struct swap_ctx *ctx, const struct route *saved, cons
         return (float *)dy;
     return route_apply_transposed(saved, ctx->comm, ctx->stream, dy, width);
 }
-
-void swap_free(struct device *d, float *y, const float *x)
-{
-    if (y != x)
-        dev_free(d, y);
-}

@@ -4,7 +4,7 @@
  *   backward  dx = swap_backward(&ctx, saved, dy, width), then route_release(saved)
  *
  * The caller's own range (RANGE_ZIGZAG_TO_CONTIGUOUS ...) encloses the call; thd_route and the five layout ranges are
- * inside. With cp 1 both return their argument itself: free with swap_free().
+ * inside. With cp 1 both return their argument itself, which is not to be freed twice.
  */
 #pragma once
 #include "kernels/layout/cache.h"
@@ -28,5 +28,3 @@ struct swap_ctx {
 float *swap_forward(const struct swap_ctx *ctx, enum layout source, const float *x, int64_t rows, int64_t width, struct route **saved, struct err *e);
 /* Gradient of the forward that gave `saved`. Reads nothing. */
 float *swap_backward(const struct swap_ctx *ctx, const struct route *saved, const float *dy, int64_t width);
-/* Frees y unless it is x. */
-void swap_free(struct device *d, float *y, const float *x);

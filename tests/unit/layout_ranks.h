@@ -20,6 +20,13 @@ struct ranks_test {
     void *ctx;
 };
 
+/* What a conversion gave, unless that was its argument. */
+static inline void swap_free(struct device *d, float *y, const float *x)
+{
+    if (y != x)
+        dev_free(d, y);
+}
+
 static bool ranks_test_main(int rank, void *arg, struct err *e)
 {
     const struct ranks_test *t = arg;

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { SIZE_MAX_ = 8, ROUNDS = 120, BLOCK_MAX = 700 };
+enum { SIZE_MAX_ = 8, ROUNDS = 120, BLOCK_MAX = 700, FLOAT = sizeof(float) };
 
 static const int sizes[] = {1, 2, 3, 4, 8};
 
@@ -145,9 +145,9 @@ static bool exchange_main(int rank, void *ctx, struct err *e)
     struct rank r;
     bool ok = open_rank(&r, ctx, rank, e);
     for (int round = 0; ok && round < ROUNDS; round++) {
-        int64_t n = split_of(99, 99, round);
+        int64_t floats = split_of(99, 99, round), n = floats * FLOAT;
         fill_bytes(&r, n * r.size, round);
-        comm_all_to_all(r.c, r.s, r.send, r.recv, (size_t)n);
+        comm_all_to_all_rows(r.c, r.s, (float *)r.send, (float *)r.recv, floats);
         const unsigned char *got = received(&r, n * r.size);
         for (int from = 0; from < r.size; from++)
             ok = check(holds(&got, from, round, rank * n, n), e, "all_to_all", rank, round) && ok;
@@ -166,16 +166,16 @@ static bool exchange_v_main(int rank, void *ctx, struct err *e)
             sent += to[p] = split_of(rank, p, round);
             all += from[p] = split_of(p, rank, round);
         }
-        fill_bytes(&r, sent, round);
-        comm_all_to_all_v(r.c, r.s, r.send, (struct comm_split){to, sent}, r.recv, (struct comm_split){from, all});
+        fill_bytes(&r, sent * FLOAT, round);
+        comm_all_to_all_v_rows(r.c, r.s, (float *)r.send, (struct comm_split){to, sent}, (float *)r.recv, (struct comm_split){from, all}, 1);
         memset(to, 0xff, sizeof to); /* the sizes were copied */
         memset(from, 0xff, sizeof from);
-        const unsigned char *got = received(&r, all);
+        const unsigned char *got = received(&r, all * FLOAT);
         for (int p = 0; p < r.size; p++) {
             int64_t at = 0;
             for (int q = 0; q < rank; q++)
                 at += split_of(p, q, round);
-            ok = check(holds(&got, p, round, at, split_of(p, rank, round)), e, "all_to_all_v", rank, round) && ok;
+            ok = check(holds(&got, p, round, at * FLOAT, split_of(p, rank, round) * FLOAT), e, "all_to_all_v", rank, round) && ok;
         }
     }
     close_rank(&r);

@@ -14,14 +14,14 @@ static bool events_main(int rank, void *ctx, struct err *e)
     int size = comm_size(cp);
     int64_t splits[8];
     for (int i = 0; i < size; i++)
-        splits[i] = 100;
+        splits[i] = 5;
     float *a = dev_alloc(d, 100 * 8 * sizeof *a), *b = dev_alloc(d, 100 * 8 * sizeof *b);
     double *x = dev_alloc(d, 101 * sizeof *x);
     dev_set_async(s, a, 0, 100 * 8 * sizeof *a);
     dev_set_async(s, x, 0, 101 * sizeof *x);
     comm_all_gather(cp, s, a, b, 60);
-    comm_all_to_all(cp, s, a, b, 40);
-    comm_all_to_all_v(cp, s, a, (struct comm_split){splits, 100 * size}, b, (struct comm_split){splits, 100 * size});
+    comm_all_to_all_rows(cp, s, a, b, 10);
+    comm_all_to_all_v_rows(cp, s, a, (struct comm_split){splits, 5 * size}, b, (struct comm_split){splits, 5 * size}, 5);
     comm_reduce_scatter_f32(grad, s, a, b, 25);
     comm_all_reduce_f32(grad, s, a, 100);
     comm_all_reduce_f64(grad, s, x, 101);

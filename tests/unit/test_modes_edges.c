@@ -86,8 +86,8 @@ static bool round_trip(int rank, void *ctx, struct err *e)
     dev_upload_async(s, x, rows, sizeof rows);
     dev_set_async(s, y, 0, sizeof rows);
     op_concat_heads(s, &cut);
-    comm_all_to_all(c, s, send, recv, (size_t)(travel / comm_size(c)) * sizeof(float));
-    comm_all_to_all(c, s, recv, send, (size_t)(travel / comm_size(c)) * sizeof(float));
+    comm_all_to_all_rows(c, s, send, recv, travel / comm_size(c));
+    comm_all_to_all_rows(c, s, recv, send, travel / comm_size(c));
     cut.src = y;
     cut.back = true;
     op_concat_heads(s, &cut);
