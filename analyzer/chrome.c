@@ -43,6 +43,16 @@ static enum json_step one_event(struct chrome *c, int first)
     return rc;
 }
 
+/* At a brace between events that closes nothing: no event is lost by it. */
+static void step_over(struct chrome *c)
+{
+    struct json_feed *j = &c->feed;
+    j->scan.bad = "a '}' that closes nothing";
+    j->scan.bad_at = j->buf + j->pos++;
+    note_bad(c);
+    c->malformed++;
+}
+
 static enum json_step read_events(struct chrome *c)
 {
     struct json_feed *j = &c->feed;
@@ -59,7 +69,9 @@ static enum json_step read_events(struct chrome *c)
             j->pos++;
         if (next == ']')
             return JSON_OK;
-        if (next != ',')
+        if (next == '}')
+            step_over(c);
+        else if (next != ',')
             rc = one_event(c, next);
     }
     return rc;
