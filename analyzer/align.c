@@ -82,8 +82,9 @@ static int64_t told_end(const struct align *x, const struct collective *c)
     return c->end + align_told(x, file_of(x, c), align_end(x, c));
 }
 
-/* Each cluster's calls with the first one that it meets. */
-static size_t find_shifts(struct align *x, struct shift *s)
+/* Each cluster's calls with the first one that it meets; together: only those that end on all ranks at once, else the others, of
+ * clusters that have met none by these. */
+static size_t find_shifts(struct align *x, bool together, struct shift *s)
 {
     const struct collective *first = x->v;
     size_t m = 0;
@@ -94,8 +95,9 @@ static size_t find_shifts(struct align *x, struct shift *s)
         int64_t end = align_end(x, &x->v[i]);
         k->from = k->to && k->from < end ? k->from : end;
         k->to = k->to && k->to > end ? k->to : end;
-        if (base < own && (!k->base || k->base == base + 1)) {
+        if (x->v[i].together == together && base < own && (!k->base || (k->base == base + 1 && k->together == together))) {
             k->base = base + 1;
+            k->together = together;
             s[m++] = (struct shift){own, told_end(x, first) - told_end(x, &x->v[i])};
         }
     }
@@ -106,7 +108,8 @@ static size_t find_shifts(struct align *x, struct shift *s)
 static void find_rest(struct align *x, align_unmet_fn *unmet, struct arena *a)
 {
     struct shift *s = arena_array(a, struct shift, x->n + 1);
-    size_t m = find_shifts(x, s), i = 0;
+    size_t m = find_shifts(x, true, s), i = 0;
+    m += find_shifts(x, false, s + m);
     if (m)
         qsort(s, m, sizeof *s, by_shift);
     for (uint32_t f = 0; f < x->t->nfiles; f++) {

@@ -13,6 +13,7 @@
 struct align_cluster {    /* files that share a clock; known by the first of them */
     uint32_t first, base; /* of a file: of its cluster; of a cluster: 1 + the one that its calls are measured by, 0 none */
     int64_t from, to;     /* ends of its first and last call, absolute; to 0: no call */
+    bool together;        /* they are such as end on all ranks at once */
     int64_t left;         /* what the ends say after the wall; of one alone without a base: what the caller says */
 };
 

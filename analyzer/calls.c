@@ -14,9 +14,20 @@ static const char *operation(const struct trace_file *f, const struct event *ev,
     return op ? op : function;
 }
 
-static bool is_one_of(const char *op, const char *a, const char *b)
+static bool is_op(const char *op, const char *name)
 {
-    return op && (strcmp(op, a) == 0 || strcmp(op, b) == 0);
+    return op && strcmp(op, name) == 0;
+}
+
+/* With whom it is made. What takes no time waits for nobody, nor does an exchange of ours that is with nobody. */
+static void tell_peer(struct call *c, const struct event *ev, const struct ev_comm *m, const char *op)
+{
+    bool nobody = ev->bytes == 0 && m->peer < 0 && is_op(op, "send_recv");
+    c->receives = is_op(op, "recv");
+    c->single = c->receives || is_op(op, "send");
+    c->p2p = c->single || nobody || m->peer >= 0;
+    c->peer = m->peer;
+    c->c.transfer_ns = nobody || ev->start == ev->end ? c->c.total_ns : -1;
 }
 
 /* The call that a row is; l: its lane, whose window counts; NULL: it is hidden. */
@@ -27,12 +38,11 @@ static struct call call_of(struct intern *names, const struct trace_file *f, con
     const struct ev_comm *m = ev_comm_of(&f->d, ev);
     m = m ? m : &unknown;
     const char *op = operation(f, ev, m);
-    struct call c = {.c = {.event = row, .start = ev->start, .end = ev->end, .transfer_ns = -1, .ranks = m->group_size > 0 ? m->group_size : 0},
+    struct call c = {.c = {.event = row, .start = ev->start, .end = ev->end, .ranks = m->group_size > 0 ? m->group_size : 0},
                      .size = m->group_size > 0 ? m->group_size : -1,
                      .sequence = m->sequence,
-                     .message = is_one_of(op, "all_to_all_v", "all_to_all_v") ? -1 : m->message_bytes, /* there each rank has its own */
-                     .single = m->peer >= 0 && is_one_of(op, "send", "recv"),
-                     .p2p = m->peer >= 0,
+                     .message = is_op(op, "all_to_all_v") ? -1 : m->message_bytes, /* there each rank has its own */
+                     .rank = trace_event_rank(&f->d, ev),
                      .counts = l && ivl_touches(l->window, ev->start, ev->end)};
     c.c.group = intern_id(names, trace_string(f, m->communicator));
     c.c.op = intern_id(names, op);
@@ -40,6 +50,7 @@ static struct call call_of(struct intern *names, const struct trace_file *f, con
     c.c.sent = ev->bytes >= 0;
     c.c.bytes = c.c.sent ? ev->bytes : m->message_bytes;
     c.name = op ? c.c.op : intern_id(names, trace_string(f, ev->name));
+    tell_peer(&c, ev, m, op);
     return c;
 }
 

@@ -32,21 +32,14 @@ static int by_lane(const void *x, const void *y)
     return (a->c.event > b->c.event) - (a->c.event < b->c.event);
 }
 
-/* Can two ranks' rows be one call? message: what has been seen of it so far, -1 nothing. */
-static bool agree(const struct call *x, const struct call *y, bool sequenced, int64_t message)
-{
-    return !y->single && (!sequenced || x->sequence == y->sequence) && (message < 0 || y->message < 0 || y->message == message);
-}
-
-/* Sets the transfer of call k of each lane: v holds `lanes` blocks of `each` calls. */
-static void match(struct call *v, size_t lanes, size_t each, size_t k, bool sequenced, uint32_t *calls)
+bool calls_match(struct call *v, size_t lanes, size_t each, uint32_t *calls)
 {
     int64_t shortest = INT64_MAX, message = -1;
     size_t equal = 0;
     for (size_t l = 0; l < lanes; l++) {
-        const struct call *c = &v[l * each + k];
-        if (!agree(&v[k], c, sequenced, message))
-            return;
+        const struct call *c = &v[l * each];
+        if (message >= 0 && c->message >= 0 && c->message != message)
+            return false;
         message = c->message >= 0 ? c->message : message;
         int64_t ns = c->c.end - c->c.start;
         equal = ns < shortest ? 1 : equal + (ns == shortest);
@@ -54,12 +47,14 @@ static void match(struct call *v, size_t lanes, size_t each, size_t k, bool sequ
     }
     ++*calls;
     for (size_t l = 0; l < lanes; l++) {
-        struct call *c = &v[l * each + k];
+        struct call *c = &v[l * each];
         c->c.call = *calls;
+        c->c.together = !c->p2p;
         c->c.last = equal == 1 && c->c.end - c->c.start == shortest;
         c->c.transfer_ns = shortest < c->c.total_ns ? shortest : c->c.total_ns;
         c->c.ranks = c->c.ranks ? c->c.ranks : (int32_t)lanes;
     }
+    return true;
 }
 
 static size_t count_seats(const struct call *v, size_t n)
@@ -70,17 +65,23 @@ static size_t count_seats(const struct call *v, size_t n)
     return seats;
 }
 
-/* Call by call, when all `lanes` made as many of the same names. */
-static void match_order(struct call *v, size_t n, size_t lanes, bool sequenced, uint32_t *calls)
+/* Call by call, when all `lanes` made as many of the same names; else false. */
+static bool match_order(struct call *v, size_t n, size_t lanes, bool sequenced, uint32_t *calls)
 {
     size_t each = n / lanes;
     if (n % lanes != 0 || count_seats(v, n) != lanes)
-        return;
+        return false;
     for (size_t i = 0; i < n; i++)
         if (v[i].seat != v[i / each * each].seat || v[i].name != v[i % each].name)
-            return;
-    for (size_t k = 0; k < each; k++)
-        match(v, lanes, each, k, sequenced, calls);
+            return false;
+    for (size_t k = 0; k < each; k++) {
+        bool one = true;
+        for (size_t l = 1; l < lanes; l++)
+            one &= !sequenced || v[l * each + k].sequence == v[k].sequence;
+        if (one)
+            calls_match(v + k, lanes, each, calls);
+    }
+    return true;
 }
 
 static int by_number(const void *x, const void *y)
@@ -126,17 +127,34 @@ static bool numbered(const struct call *v, size_t n)
     return !n;
 }
 
-/* One run's calls of one group, or its point-to-point calls. Sequence numbers that count both (sequenced: they do not) say
- * nothing where ranks make different numbers of the latter: there the order decides, as among the latter themselves. */
+/* Is each an exchange with somebody? */
+static bool all_exchange(const struct call *v, size_t n)
+{
+    while (n && !v[n - 1].single && v[n - 1].peer >= 0)
+        n--;
+    return !n;
+}
+
+/* One run's collectives of one group. Sequence numbers that count point-to-point calls, too (sequenced: there are none) say nothing
+ * where ranks make different numbers of these: there the order decides. */
 static void match_group(struct call *v, size_t n, bool sequenced, uint32_t *calls)
 {
     size_t lanes = count_seats(v, n);
     if (lanes < 2 || (v[0].size > 0 && v[0].size != (int64_t)lanes))
         return;
-    if (sequenced && !v[0].p2p && numbered(v, n))
+    if (sequenced && numbered(v, n))
         match_numbers(v, n, lanes, calls);
     else
         match_order(v, n, lanes, sequenced, calls);
+}
+
+/* Its point-to-point calls; group: all its calls. */
+static void match_peers(struct call *v, size_t n, const struct call *group, size_t all, uint32_t *calls)
+{
+    size_t lanes = n ? count_seats(v, n) : 0;
+    bool ring = lanes > 1 && all_exchange(v, n) && (v[0].size <= 0 || v[0].size == (int64_t)lanes);
+    if (n && !(ring && match_order(v, n, lanes, true, calls)))
+        pairs_match(v, n, group, all, calls);
 }
 
 static bool same_group(const struct call *x, const struct call *y)
@@ -148,11 +166,14 @@ static void match_all(struct calls *k)
 {
     uint32_t matched = 0;
     calls_sort(k->v, k->n);
-    for (size_t i = 0, j; i < k->n; i = j) {
-        bool mixed = i && same_group(&k->v[i], &k->v[i - 1]); /* its point-to-point calls were just before */
-        for (j = i + 1; j < k->n && same_group(&k->v[j], &k->v[i]) && k->v[j].p2p == k->v[i].p2p;)
+    for (size_t i = 0, m, j; i < k->n; i = j) {
+        for (m = i; m < k->n && same_group(&k->v[m], &k->v[i]) && k->v[m].p2p;)
+            m++;
+        for (j = m; j < k->n && same_group(&k->v[j], &k->v[i]);)
             j++;
-        match_group(k->v + i, j - i, !mixed, &matched);
+        match_peers(k->v + i, m - i, k->v + i, j - i, &matched);
+        if (j > m)
+            match_group(k->v + m, j - m, m == i, &matched);
     }
 }
 

@@ -43,6 +43,7 @@ const char *commop_of(const char *name)
 double commop_bus_factor(const char *op, int n)
 {
     static const char *const shared[] = {"all_gather", "reduce_scatter", "all_to_all", "all_to_all_v"};
+    static const char *const whole[] = {"broadcast", "reduce", "send_recv", "send", "recv"};
     if (n < 2)
         return 0;
     if (strcmp(op, "all_reduce") == 0)
@@ -50,5 +51,8 @@ double commop_bus_factor(const char *op, int n)
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
         if (strcmp(op, shared[i]) == 0)
             return (double)(n - 1) / n;
-    return strcmp(op, "broadcast") == 0 || strcmp(op, "reduce") == 0 || strcmp(op, "send_recv") == 0 ? 1 : 0;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(op, whole[i]) == 0)
+            return 1;
+    return 0;
 }

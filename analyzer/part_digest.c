@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct field call_fields[] = {FIELD(call, c.lane),        FIELD_DELTA(call, c.event),  FIELD(call, c.group),    FIELD(call, c.op),
-                                           FIELD_DELTA(call, c.start), FIELD(call, c.end),          FIELD(call, c.total_ns), FIELD(call, c.bytes),
-                                           FIELD(call, c.ranks),       FIELD(call, seat),           FIELD(call, part),       FIELD(call, name),
-                                           FIELD(call, size),          FIELD_DELTA(call, sequence), FIELD(call, message),    FIELDS_END};
+static const struct field call_fields[] = {
+    FIELD(call, c.lane),     FIELD_DELTA(call, c.event),  FIELD(call, c.group), FIELD(call, c.op), FIELD_DELTA(call, c.start), FIELD(call, c.end),
+    FIELD(call, c.total_ns), FIELD(call, c.bytes),        FIELD(call, c.ranks), FIELD(call, seat), FIELD(call, part),          FIELD(call, name),
+    FIELD(call, size),       FIELD_DELTA(call, sequence), FIELD(call, message), FIELD(call, rank), FIELD(call, peer),          FIELDS_END};
 static const struct field step_fields[] = {FIELD_DELTA(step, number), FIELD_DELTA(step, start), FIELD_DELTA(step, end), FIELDS_END};
 static const struct field ivl_fields[] = {FIELD_DELTA(ivl, start), FIELD_DELTA(ivl, end), FIELDS_END};
 static const struct field int_fields[] = {{0, sizeof(int32_t), true, false}, FIELDS_END};
@@ -143,7 +143,18 @@ static void get_rank(struct reading *r, struct trace *t)
 
 /* ---- calls ---- */
 
-enum { SINGLE = 1, P2P = 2, COUNTS = 4, SENT = 8 };
+enum { SINGLE = 1, P2P = 2, COUNTS = 4, SENT = 8, RECEIVES = 16, KNOWN = 32 };
+
+static int64_t flags_of(const struct call *c)
+{
+    return c->single * SINGLE + c->p2p * P2P + c->counts * COUNTS + c->c.sent * SENT + c->receives * RECEIVES + (c->c.transfer_ns >= 0) * KNOWN;
+}
+
+static void set_flags(struct call *c, int64_t flags)
+{
+    c->single = flags & SINGLE, c->p2p = flags & P2P, c->counts = flags & COUNTS, c->c.sent = flags & SENT, c->receives = flags & RECEIVES;
+    c->c.transfer_ns = flags & KNOWN ? c->c.total_ns : -1;
+}
 
 static void put_calls(struct bytes *b, const struct calls *k)
 {
@@ -154,7 +165,7 @@ static void put_calls(struct bytes *b, const struct calls *k)
     bytes_int(b, (int64_t)k->n);
     bytes_fields(b, k->v, sizeof *k->v, NULL, k->n, call_fields);
     for (size_t i = 0; i < k->n; i++)
-        bytes_int(b, k->v[i].single * SINGLE + k->v[i].p2p * P2P + k->v[i].counts * COUNTS + k->v[i].c.sent * SENT);
+        bytes_int(b, flags_of(&k->v[i]));
 }
 
 static bool call_fits(const struct call *c, const struct calls *k, size_t nlanes)
@@ -177,9 +188,7 @@ static void get_calls(struct reading *r, struct calls *k, size_t nlanes)
     memset(k->v, 0, n * sizeof *k->v);
     read_fields(r, k->v, sizeof *k->v, NULL, n, call_fields);
     for (size_t i = 0; i < n; i++) {
-        int64_t flags = read_int(r);
-        k->v[i].single = flags & SINGLE, k->v[i].p2p = flags & P2P, k->v[i].counts = flags & COUNTS, k->v[i].c.sent = flags & SENT;
-        k->v[i].c.transfer_ns = -1;
+        set_flags(&k->v[i], read_int(r));
         r->bad |= !call_fits(&k->v[i], k, nlanes);
     }
     k->n = r->bad ? 0 : n;

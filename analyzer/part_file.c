@@ -16,10 +16,10 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { PART_VERSION = 2 };
+enum { PART_VERSION = 3 };
 
 static const char schema[] =
-    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; PRAGMA application_id = 1668313968; PRAGMA user_version = 2;"
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; PRAGMA application_id = 1668313968; PRAGMA user_version = 3;"
     "CREATE TABLE option (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;"
     "CREATE TABLE trace (id INTEGER PRIMARY KEY, name TEXT NOT NULL, folder INTEGER NOT NULL, rows BLOB, digest BLOB) STRICT;"
     "CREATE TABLE result (trace INTEGER NOT NULL, \"table\" TEXT NOT NULL, content BLOB NOT NULL,"
@@ -82,7 +82,7 @@ static sqlite3 *open_part(const char *path, struct err *e)
     if (version > PART_VERSION)
         fail(e, ERR_FAIL, "%s: a part of version %d; this program knows version %d", path, version, PART_VERSION);
     else
-        fail(e, ERR_FAIL, "%s: a part that is damaged or cannot be read", path);
+        fail(e, ERR_FAIL, version > 0 ? "%s: a part of an older program; reduce again" : "%s: a part that is damaged or cannot be read", path);
     return NULL;
 }
 

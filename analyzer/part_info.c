@@ -85,7 +85,7 @@ bool part_info(const char *path, struct table *t, struct err *e)
     if (ok) {
         say(t, "backend", x.backend);
         say(t, "source_format", "cpscope part");
-        say(t, "version", "2");
+        say(t, "version", "3");
         x.ranks ? say_number(t, "ranks", x.ranks) : say(t, "ranks", NULL);
         say(t, "processes", NULL);
         say_number(t, "events", x.events);

@@ -17,7 +17,7 @@ static size_t unmatched_calls(const struct trace *t, const struct collectives *c
 {
     size_t n = 0;
     for (size_t i = 0; i < c->n; i++)
-        n += !c->v[i].call && ivl_touches(t->lanes[c->v[i].lane].window, c->v[i].start, c->v[i].end);
+        n += c->v[i].transfer_ns < 0 && ivl_touches(t->lanes[c->v[i].lane].window, c->v[i].start, c->v[i].end);
     return n;
 }
 

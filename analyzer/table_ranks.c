@@ -24,13 +24,14 @@ struct member {          /* of one matched call */
     uint32_t call, rank; /* rank: entry of trace.ranks */
     int64_t end;         /* absolute, in the rank's own clock */
     uint32_t group, op;
-    bool last;
+    bool last, together;
 };
 
 struct standing { /* of one rank */
     int64_t wait, calls, last;
     bool unmatched; /* some call of its is not matched */
     bool twice;     /* several of its devices take part in one call */
+    bool together;  /* it shares calls that end on all ranks at once with its base: only these tell its clock */
     uint32_t last_group, last_op;
     int64_t last_most;
     int64_t from, to; /* ends of its first and last matched call, in its clock */
@@ -69,14 +70,14 @@ static void collect(struct ranking *k, struct arena *a)
         const struct lane *l = &k->t->lanes[c->lane];
         struct standing *s = &k->of[l->host];
         s->calls++;
-        s->unmatched |= !c->call;
-        s->wait += c->call ? c->total_ns - c->transfer_ns : 0;
+        s->unmatched |= c->transfer_ns < 0;
+        s->wait += c->transfer_ns >= 0 ? c->total_ns - c->transfer_ns : 0;
         int64_t end = c->end + k->t->files[l->file].d.t0;
         if (!c->call)
             continue;
         s->from = s->to && s->from < end ? s->from : end;
         s->to = s->to && s->to > end ? s->to : end;
-        k->v[k->n++] = (struct member){c->call, l->host, end, c->group, c->op, c->last};
+        k->v[k->n++] = (struct member){c->call, l->host, end, c->group, c->op, c->last, c->together};
     }
     qsort(k->v, k->n, sizeof *k->v, by_call);
 }
@@ -160,34 +161,44 @@ static const struct member *base_in(const struct ranking *k, const struct member
     return found;
 }
 
+/* The ranks that have such a call with their base. */
+static void find_together(struct ranking *k, const struct member *v, size_t n)
+{
+    for (size_t m = 0; base_in(k, v, n) && m < n; m++)
+        k->of[v[m].rank].together |= v[m].together;
+}
+
 /* Counts (to == NULL) or stores the differences of one call, v[0 .. n-1]; `at` is where the next of each rank goes. */
-static void take_differences(const struct ranking *k, const struct member *v, size_t n, size_t *at, int64_t *to)
+static void take_differences(struct ranking *k, const struct member *v, size_t n, size_t *at, int64_t *to)
 {
     const struct member *base = base_in(k, v, n);
     for (size_t m = 0; base && m < n; m++) {
         if ((m && v[m - 1].rank == v[m].rank) || (m + 1 < n && v[m + 1].rank == v[m].rank))
             continue; /* several devices: which one is it? */
+        if (k->of[v[m].rank].together && !v[m].together)
+            continue;
         if (to)
             to[at[v[m].rank]] = v[m].end + clocks_shift(&k->clocks, file_of(k, v[m].rank), file_of(k, base->rank), v[m].end) - base->end;
         at[v[m].rank]++;
     }
 }
 
-static void for_calls(const struct ranking *k, size_t *at, int64_t *to)
+static void for_calls(struct ranking *k, size_t *at, int64_t *to)
 {
     for (size_t i = 0, j; i < k->n; i = j) {
         for (j = i + 1; j < k->n && k->v[j].call == k->v[i].call;)
             j++;
-        take_differences(k, k->v + i, j - i, at, to);
+        at ? take_differences(k, k->v + i, j - i, at, to) : find_together(k, k->v + i, j - i);
     }
 }
 
-/* Two passes over the calls: how many differences each rank has, then where each goes. */
+/* Passes over the calls: which of them tell of clocks, how many differences each rank has, then where each goes. */
 static void find_differences(struct ranking *k, struct arena *a)
 {
     size_t *at = arena_array(a, size_t, k->t->nranks + 1);
     k->first = arena_array(a, size_t, k->t->nranks + 1);
     k->d = arena_array(a, int64_t, k->n + 1);
+    for_calls(k, NULL, NULL);
     for_calls(k, at, NULL);
     for (size_t r = 0; r < k->t->nranks; r++) {
         k->first[r + 1] = k->first[r] + at[r];

@@ -31,6 +31,18 @@ static void make_layer(struct maker *m, int i, int64_t at)
     make_launched(m, "aten_copy", 1, 1, at + 520, at + 540, at + 550 + rnd(200));
 }
 
+/* A message from each rank to the next. */
+static void make_chain(struct maker *m, int rank, int64_t at)
+{
+    for (int receives = 0; receives < 2; receives++) {
+        int peer = receives ? rank - 1 : rank + 1;
+        if (peer < 0 || peer >= RANKS)
+            continue;
+        make_comm(m, "pp", receives ? "recv" : "send", rank % 2, at + 100 * receives, at + 100 * receives + 20 + rnd(70), -1, RANKS, 50);
+        m->d.comms[m->d.ncomms - 1].peer = peer;
+    }
+}
+
 /* Collectives start when each rank comes and end together. */
 static void make_rank(struct job *j, int rank, int steps, const int64_t *ends, int64_t clock)
 {
@@ -54,6 +66,7 @@ static void make_rank(struct job *j, int rank, int steps, const int64_t *ends, i
             make_layer(&m, i, at + 100 + i * 1000);
         make_call(&m, "ncclLaunch", 1, at + 4000, at + 4010, 9000 + s);
         make_comm(&m, "cp", "all_gather", rank % 2, at + 4100 + rnd(500), at + ends[s] + rnd(3), s, RANKS, 100 + s);
+        make_chain(&m, rank, at + 5000);
         make_comm(&m, "tp", "all_reduce", rank % 2, at + 6100 + rnd(500), at + 7000 + 200 * (rank / 2) + rnd(3), s, 2, 50);
     }
     make_file(&m);

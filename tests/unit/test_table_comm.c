@@ -196,6 +196,79 @@ TEST(point_to_point_calls_do_not_spoil_the_collectives)
     trace_close(&t);
 }
 
-UNIT_MAIN(UNIT(point_to_point_calls_do_not_spoil_the_collectives), UNIT(the_last_rank_shows_the_transfer), UNIT(calls_match_by_sequence_not_by_time),
-          UNIT(what_does_not_agree_is_unknown), UNIT(numbers_tell_what_is_whole), UNIT(several_calls_of_one_number), UNIT(groups_are_apart),
-          UNIT(a_rank_given_twice_is_two_runs), UNIT(names_of_collectives))
+/* A send, a receive or an exchange of m->rank with `peer`. */
+static void make_peer(struct maker *m, const char *function, int peer, int size, int64_t start, int64_t end, int64_t sequence, int64_t bytes)
+{
+    make_comm(m, "cp", function, m->rank, start, end, sequence, size, bytes);
+    m->d.comms[m->d.ncomms - 1].peer = peer;
+}
+
+/* A pipeline: 0 sends to 1, 1 to 2, twice; then 2 back to 1. Numbers say nothing, for each rank counts its own. */
+TEST(a_send_is_matched_with_its_receive)
+{
+    struct maker m = maker("pairs");
+    make_peer(&m, "send", 1, 3, 0, 50, 0, 8);
+    make_peer(&m, "send", 1, 3, 60, 72, 1, 8);
+    m.rank = 1;
+    make_peer(&m, "recv", 0, 3, 30, 50, 0, 0);
+    make_peer(&m, "send", 2, 3, 51, 57, 1, 8);
+    make_peer(&m, "recv", 0, 3, 58, 72, 2, 0);
+    make_peer(&m, "send", 2, 3, 73, 80, 3, 8);
+    make_peer(&m, "recv", 2, 3, 81, 100, 4, 0);
+    m.rank = 2;
+    make_peer(&m, "recv", 1, 3, 10, 57, 0, 0);
+    make_peer(&m, "recv", 1, 3, 58, 80, 1, 0);
+    make_peer(&m, "send", 1, 3, 96, 100, 2, 8);
+    assert_rows(&m, (const struct expect[]){{62, 30, 32}, {53, 17, 36}, {13, 0, 13}, {69, 56, 13}, {4, 0, 4}}, 5);
+}
+
+/* Halves that are not as many, a peer that is not there, two messages of other sizes: not known. */
+TEST(a_pair_that_does_not_agree_is_unknown)
+{
+    for (int bad = 0; bad < 4; bad++) {
+        struct maker m = maker("half");
+        int size = bad == 1 ? 3 : 2;
+        make_peer(&m, "send", 1, size, 0, 10, 0, 8);
+        m.d.comms[m.d.ncomms - 1].message_bytes = 8;
+        m.rank = 1;
+        make_peer(&m, bad == 3 ? "send" : "recv", 0, size, 4, 10, 0, 0);
+        m.d.comms[m.d.ncomms - 1].message_bytes = bad == 2 ? 4 : 8;
+        if (bad == 0)
+            make_peer(&m, "recv", 0, size, 14, 20, 1, 0);
+        assert_rows(&m, (const struct expect[]){{10, INT64_MIN, INT64_MIN}, {bad == 0 ? 12 : 6, INT64_MIN, INT64_MIN}}, 2);
+    }
+}
+
+/* Exchanges along a chain of ours: what has no peer there waits for nobody. */
+TEST(the_ends_of_a_chain_wait_for_nobody)
+{
+    struct maker m = maker("ends");
+    make_peer(&m, "send_recv", -1, 3, 0, 3, 0, 0);
+    make_peer(&m, "send_recv", 1, 3, 5, 20, 1, 8);
+    m.rank = 1;
+    make_peer(&m, "send_recv", 0, 3, 0, 20, 0, 0);
+    make_peer(&m, "send_recv", 2, 3, 21, 30, 1, 8);
+    m.rank = 2;
+    make_peer(&m, "send_recv", 1, 3, 2, 30, 0, 0);
+    make_peer(&m, "send_recv", -1, 3, 31, 33, 1, 0);
+    for (m.rank = 0; m.rank < 3; m.rank++)
+        make_comm(&m, "cp", "all_gather", m.rank, 40 + m.rank, 44, 2, 3, 8); /* and does not spoil this */
+    assert_rows(&m, (const struct expect[]){{18, 0, 18}, {4, 2, 2}, {29, 5, 24}, {3, 1, 2}, {30, 19, 11}, {2, 0, 2}}, 6);
+}
+
+/* A send whose peer is not told spoils nothing. */
+TEST(a_send_to_somebody_leaves_the_collectives)
+{
+    struct maker m = maker("somebody");
+    for (m.rank = 0; m.rank < 2; m.rank++) {
+        make_comm(&m, "cp", "all_gather", m.rank, 0, 10 + m.rank, 1, 2, 8);
+        make_comm(&m, "cp", m.rank ? "recv" : "send", m.rank, 20, 21, 1, 2, 8);
+    }
+    assert_rows(&m, (const struct expect[]){{10, 0, 10}, {1, INT64_MIN, INT64_MIN}, {11, 1, 10}, {1, INT64_MIN, INT64_MIN}}, 4);
+}
+
+UNIT_MAIN(UNIT(a_send_is_matched_with_its_receive), UNIT(a_pair_that_does_not_agree_is_unknown), UNIT(the_ends_of_a_chain_wait_for_nobody),
+          UNIT(a_send_to_somebody_leaves_the_collectives), UNIT(point_to_point_calls_do_not_spoil_the_collectives),
+          UNIT(the_last_rank_shows_the_transfer), UNIT(calls_match_by_sequence_not_by_time), UNIT(what_does_not_agree_is_unknown),
+          UNIT(numbers_tell_what_is_whole), UNIT(several_calls_of_one_number), UNIT(groups_are_apart), UNIT(a_rank_given_twice_is_two_runs),
+          UNIT(names_of_collectives))

@@ -130,6 +130,36 @@ TEST(a_shorter_trace_is_aligned_by_what_it_has)
     trace_close(&t);
 }
 
+/* Three ranks, whose clocks agree, pass blocks round a ring, a rank behind the other: only what ends on all at once tells clocks. */
+TEST(a_ring_does_not_tell_clocks)
+{
+    struct maker m[3] = {maker("ring0"), maker("ring1"), maker("ring2")};
+    static const struct trace_opts all = TRACE_OPTS_NONE;
+    const char *paths[] = {m[0].path, m[1].path, m[2].path};
+    struct trace t;
+    struct table s;
+    struct err e = {0};
+    for (int r = 0; r < 3; r++) {
+        m[r].rank = r;
+        for (int k = 0; k < 4; k++) {
+            make_comm(&m[r], "cp", "send_recv", 0, 100 * k + 20 * r, 100 * k + 20 * r + 30, k, 3, 8);
+            m[r].d.comms[m[r].d.ncomms - 1].peer = (r + 1) % 3;
+        }
+        make_comm(&m[r], "cp", "all_gather", 0, 500 + 20 * r, 600, 4, 3, 8);
+        make_file(&m[r]);
+    }
+    assert_ok(trace_open(paths, 3, &all, &t, &e), &e);
+    make_table(&t, "ranks", NULL, &s);
+    for (size_t r = 0; r < 3; r++) {
+        unlink(m[r].path);
+        assert_int_equal(cell_of(&s, r, "offset_ns"), 0);
+        assert_int_equal(cell_of(&s, r, "residual_ns"), 0);
+        assert_int_equal(cell_of(&s, r, "comm_wait_ns"), 40 - 20 * (int64_t)r);
+    }
+    table_free(&s);
+    trace_close(&t);
+}
+
 /* Several devices under one unknown rank: which of them came last is not this table's to say. */
 TEST(a_rank_of_several_devices_in_one_call)
 {
@@ -207,4 +237,5 @@ TEST(one_boot_is_one_clock)
 
 UNIT_MAIN(UNIT(readings_of_the_wall_take_out_drift), UNIT(one_boot_is_one_clock), UNIT(the_shortest_came_last),
           UNIT(the_residual_is_what_alignment_leaves), UNIT(ranks_of_one_file_share_its_clock), UNIT(two_runs_are_kept_apart),
-          UNIT(unmatched_clocks_are_not_compared), UNIT(a_shorter_trace_is_aligned_by_what_it_has), UNIT(a_rank_of_several_devices_in_one_call))
+          UNIT(unmatched_clocks_are_not_compared), UNIT(a_shorter_trace_is_aligned_by_what_it_has), UNIT(a_ring_does_not_tell_clocks),
+          UNIT(a_rank_of_several_devices_in_one_call))
