@@ -9,6 +9,7 @@
  * expected is an error of that call, not of the program. The frames of the thread do not change while it is in here.
  */
 #include "collector/stack_parts.h"
+#include "schemas/utf8.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -175,18 +176,7 @@ size_t python_walk(struct python_frame *v, size_t most)
 
 /* ---- texts and lines ---- */
 
-static size_t put_utf8(char *p, uint32_t c)
-{
-    if (c < 0x80)
-        return *p = (char)c, 1;
-    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = n - 1; i > 0; i--, c >>= 6)
-        p[i] = (char)(0x80 | (c & 0x3f));
-    p[0] = (char)((0xf00 >> n & 0xff) | c);
-    return n;
-}
-
-/* A string object as UTF-8, cut where it is longer. */
+/* A string object as UTF-8, cut where it is longer; a lone surrogate, by which Python keeps a byte that is no text, as U+FFFD. */
 static bool read_string(uint64_t object, char *to, size_t size)
 {
     enum { LENGTH = 16, STATE = 32 };
@@ -198,15 +188,17 @@ static bool read_string(uint64_t object, char *to, size_t size)
     bool ascii = state >> 6 & 1, compact = state >> 5 & 1;
     if (!compact || (kind != 1 && kind != 2 && kind != 4))
         return false;
-    size_t most = sizeof raw / kind, n = length < most ? (size_t)length : most, used = 0;
+    size_t most = sizeof raw / kind, n = length < most ? (size_t)length : most;
     if (!safe_read(object + (uint64_t)(ascii ? at.ascii : at.compact), raw, n * kind))
         return false;
-    for (size_t i = 0; i < n && used + 5 < size; i++) {
+    char *end = to;
+    int64_t bad = 0;
+    for (size_t i = 0; i < n && end + UTF8_MAX < to + size; i++) {
         uint32_t c = 0;
         memcpy(&c, raw + i * kind, kind);
-        used += put_utf8(to + used, c);
+        end = utf8_put(end, c, &bad);
     }
-    to[used] = '\0';
+    *end = '\0';
     return true;
 }
 

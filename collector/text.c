@@ -1,6 +1,7 @@
 /* text.c - open addressing over atomic pointers. A full table is replaced by a larger one; readers may still be in the old
  * one, so it stays (all old ones together are smaller than the new one). */
 #include "collector/text.h"
+#include "schemas/utf8.h"
 
 #define XXH_INLINE_ALL
 #include <errno.h>
@@ -117,29 +118,15 @@ const char *text_keep(const char *s)
     return lately[i].kept;
 }
 
-/* One code point as UTF-8; what is none becomes U+FFFD. */
-static size_t put_utf8(char *p, uint32_t c)
-{
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        c = 0xfffd;
-    if (c < 0x80)
-        return *p = (char)c, 1;
-    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = n - 1; i > 0; i--, c >>= 6)
-        p[i] = (char)(0x80 | (c & 0x3f));
-    p[0] = (char)((0xf00 >> n & 0xff) | c);
-    return n;
-}
-
 const char *text_keep_wide(const wchar_t *s)
 {
-    char buf[4096];
-    size_t n = 0;
+    char buf[4096], *end = buf;
+    int64_t bad = 0;
     if (!s)
         return NULL;
-    for (; *s && n + 4 < sizeof buf; s++)
-        n += put_utf8(buf + n, (uint32_t)*s);
-    return text_keep_n(buf, n);
+    for (; *s && end + UTF8_MAX < buf + sizeof buf; s++)
+        end = utf8_put(end, (uint32_t)*s, &bad);
+    return text_keep_n(buf, (size_t)(end - buf));
 }
 
 void text_forked(void)
