@@ -74,9 +74,10 @@ static void sum_up(const struct waits *w, struct groups *g, struct sum **sums)
 }
 
 /* What each row's place gives back, as far as it was replayed. Both lists are of the same waits in order of first use. */
-static void recover(const struct replay *r, const struct groups *g, struct sum *sums, struct table *out)
+static void recover(struct replay *r, const struct groups *g, struct sum *sums, struct table *out)
 {
     struct recoveries x;
+    replay_let_go(r);
     recover_find(r, &x);
     for (size_t i = 0; i < g->n; i++)
         sums[i].recoverable = x.v[i].recoverable_ns;
