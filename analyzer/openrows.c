@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { NAMED_WITHIN = 64 }; /* open rows that the name of an end is looked for in */
+enum { NAMED_WITHIN = 256 }; /* rows that the name of an end is looked for in */
 
 int64_t openrows_lane(int64_t pid, int64_t tid)
 {
@@ -73,7 +73,7 @@ static bool settle(struct openrows *o, struct openlane *l)
 {
     bool waits = l->waits;
     l->waits = false;
-    if (waits && l->top)
+    if (waits && l->top && !(l->names && l->wait_name))
         return take(o, &l->top, l->wait_at);
     o->lone_ends += waits;
     return true;
@@ -98,6 +98,7 @@ static bool end(struct openrows *o, struct openlane *l, int64_t at, uint32_t nam
     if (!settle(o, l))
         return false;
     uint32_t *link = name ? named(o, l, name) : l->top ? &l->top : NULL;
+    l->names |= name && link;
     if (link)
         return take(o, link, at);
     l->waits = true;
@@ -152,15 +153,39 @@ static bool leave(struct openrows *o, struct openlane *l)
     return ok;
 }
 
+/* The begin of that end, where it is yet to come at the same time and no row of the name is open. */
+static struct laterow *ahead(struct openrows *o, struct laterow *end)
+{
+    const struct laterow *last = o->late + o->nlate;
+    if (!end->ends || end->untimed || !end->ev.name || named(o, &o->lanes[end->lane], end->ev.name))
+        return NULL;
+    for (struct laterow *r = end + 1; r < last && r < end + NAMED_WITHIN && r->lane == end->lane && r->at == end->at; r++)
+        if (!r->ends && !r->taken && r->ev.name == end->ev.name)
+            return r;
+    return NULL;
+}
+
+/* One row of a late lane, in order of time. */
+static bool late_row(struct openrows *o, struct laterow *r)
+{
+    struct openlane *l = &o->lanes[r->lane];
+    struct laterow *its = ahead(o, r);
+    if (its) {
+        its->taken = true;
+        its->ev.end = its->at;
+        return its->ev.kind == EV_NKINDS || o->row(o->ctx, &its->ev);
+    }
+    if (r->taken)
+        return true;
+    return r->ends ? end(o, l, r->untimed ? OPENROWS_UNTIMED : r->at, r->ev.name) : begin(o, l, &r->ev);
+}
+
 bool openrows_finish(struct openrows *o)
 {
     bool ok = true;
     openrows_arrange(o->late, o->nlate);
-    for (size_t i = 0; ok && i < o->nlate; i++) {
-        const struct laterow *r = &o->late[i];
-        struct openlane *l = &o->lanes[r->lane];
-        ok = r->ends ? end(o, l, r->untimed ? OPENROWS_UNTIMED : r->at, r->ev.name) : begin(o, l, &r->ev);
-    }
+    for (size_t i = 0; ok && i < o->nlate; i++)
+        ok = late_row(o, &o->late[i]);
     for (size_t i = 0; ok && i < o->nlanes; i++)
         ok = leave(o, &o->lanes[i]);
     return ok;

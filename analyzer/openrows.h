@@ -25,13 +25,15 @@ struct openlane {
     int64_t wait_at, last_at;
     bool waits; /* an end for its begin */
     bool late;
+    bool names; /* an end has been found by its name: one that is not is nobody's */
 };
 
 struct laterow { /* a row of a late lane; ends: ev has its name only */
     struct event ev;
     int64_t at; /* for order: also where the row has no time */
     uint32_t lane, order;
-    bool ends, untimed, behind; /* behind: in the file behind the begin that it ends */
+    bool ends, untimed, taken;
+    bool behind; /* in the file behind the begin that it ends */
 };
 
 struct openrows {                                   /* zeroed but for the first three: empty */
