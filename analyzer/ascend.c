@@ -37,23 +37,11 @@ enum ev_kind ascend_task(const char *name, const char *type, bool computes)
     return t ? t->kind : EV_NKINDS;
 }
 
-static enum copy_kind direction(const char *name)
-{
-    static const struct {
-        const char *word;
-        enum copy_kind kind;
-    } ways[] = {{"H2D", COPY_HTOD}, {"HOST2DEVICE", COPY_HTOD}, {"D2H", COPY_DTOH}, {"DEVICE2HOST", COPY_DTOH}, {"D2D", COPY_DTOD}};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (strcasestr(name, ways[i].word))
-            return ways[i].kind;
-    return rows_copy_kind(name);
-}
-
 uint32_t ascend_detail(struct rows *r, enum ev_kind kind, const char *name)
 {
     if (kind == EV_SYNC)
         return tracedata_sync_row(r->d, (struct ev_sync){.class = SYNC_NONE, .did_block = -1, .wait_stream = -1, .wait_event = -1});
-    enum copy_kind way = kind == EV_MEMCPY ? direction(name) : COPY_UNKNOWN;
+    enum copy_kind way = kind == EV_MEMCPY ? rows_copy_kind(name) : COPY_UNKNOWN;
     return way ? tracedata_copy_row(r->d, (struct ev_copy){.kind = way}) : 0;
 }
 

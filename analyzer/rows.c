@@ -91,24 +91,25 @@ const char *rows_str(const struct rows *r, uint32_t id)
     return intern_str(&r->d->strings, id);
 }
 
+/* Case does not count, nor what stands between the words: "HOST_TO_DEVICE". */
 enum copy_kind rows_copy_kind(const char *name)
 {
     static const struct {
         const char *word;
         enum copy_kind kind;
-    } ways[] = {{"hosttodevice", COPY_HTOD},
-                {"devicetohost", COPY_DTOH},
-                {"devicetodevice", COPY_DTOD},
-                {"hosttohost", COPY_HTOH},
-                {"peertopeer", COPY_PTOP}};
-    char letters[64];
+    } ways[] = {{"hosttodevice", COPY_HTOD}, {"devicetohost", COPY_DTOH}, {"devicetodevice", COPY_DTOD},
+                {"hosttohost", COPY_HTOH},   {"peertopeer", COPY_PTOP},   {"host2device", COPY_HTOD},
+                {"device2host", COPY_DTOH},  {"h2d", COPY_HTOD},          {"d2h", COPY_DTOH},
+                {"d2d", COPY_DTOD},          {"p2p", COPY_PTOP},          {"htod", COPY_HTOD},
+                {"dtoh", COPY_DTOH},         {"dtod", COPY_DTOD},         {"ptop", COPY_PTOP}};
+    char words[64];
     size_t n = 0;
-    for (; *name && n < sizeof letters - 1; name++)
-        if (isalpha((unsigned char)*name))
-            letters[n++] = (char)tolower((unsigned char)*name);
-    letters[n] = '\0';
+    for (; *name && n < sizeof words - 1; name++)
+        if (isalnum((unsigned char)*name))
+            words[n++] = (char)tolower((unsigned char)*name);
+    words[n] = '\0';
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (strstr(letters, ways[i].word))
+        if (strstr(words, ways[i].word))
             return ways[i].kind;
     return COPY_UNKNOWN;
 }

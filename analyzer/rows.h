@@ -37,8 +37,8 @@ void rows_on_device(struct rows *r, struct event *ev, int64_t pid, int64_t devic
 uint32_t rows_text(struct rows *r, const char *s, size_t n);
 const char *rows_str(const struct rows *r, uint32_t id);
 
-/* Copies and fills by the words of ROCm and CANN: "CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE" ...; COPY_UNKNOWN: no
- * direction in the name. */
+/* Copies by the words of ROCm, CANN and XLA: "CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE", "MemcpyH2D" ...; COPY_UNKNOWN:
+ * no direction in the name. */
 enum copy_kind rows_copy_kind(const char *name);
 
 void rows_loss(struct rows *r, const char *reason, int64_t count); /* count 0: nothing is lost */

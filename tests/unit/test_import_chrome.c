@@ -35,6 +35,7 @@ TEST(device_lanes_are_told_by_their_names)
         struct tracedata d = case_load("import_chrome", files[i]);
         check(&d, 0, EV_KERNEL, "fusion.3", 0, 2250);
         check(&d, 1, EV_MEMCPY, "MemcpyD2H", 2500, 1000);
+        assert_int_equal(ev_copy_of(&d, &d.ev[1])->kind, COPY_DTOH);
         check(&d, 2, EV_GPU_RANGE, "step 1", -500, 10000); /* not a stream: no work */
         check(&d, 3, EV_RANGE, "TfExecute", -10500, 30000);
         assert_int_equal(d.ev[0].device, 3);
