@@ -109,8 +109,10 @@ const struct table_desc table_comm = {
     .name = "comm",
     .title = "Collectives by process group and operation",
     .what = "One row per device, process group and operation. The transfer of a call is its shortest duration over the ranks of the group; "
-            "what a rank spent beyond that it waited for the last one. Known only where all ranks are given and agree in names, counts and "
-            "sizes; without group data all devices whose sequences agree are one job.",
+            "what a rank spent beyond that it waited for the last one. Known only where all ranks are given: call by call where calls have "
+            "sequence numbers, else where all agree in names and counts; sizes agree, too. A send is held against the receive of its peer. "
+            "Without group data all devices whose sequences agree are one job, also of files that do not say their rank; of a rank that is "
+            "given twice the second file is another run.",
     .columns =
         (const struct column[]){
             {"rank", UNIT_ID, .what = "rank of the job; empty where the trace does not say"},

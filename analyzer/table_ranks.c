@@ -350,7 +350,8 @@ const struct table_desc table_ranks = {
     .name = "ranks",
     .title = "Ranks: clocks, waiting, stragglers",
     .what = "One row a rank. A collective ends on all its ranks at nearly one time, so the ends of matched calls tell how far a rank's clock is "
-            "off the first rank's: the offset is the median difference, the residual the median of what is left. Recordings of one boot of a "
+            "off the first rank's: the offset is the median difference, the residual the median of what is left; calls between two ranks or round "
+            "a ring count where there are no others. Recordings of one boot of a "
             "host share its clock, and have offset 0; of two hosts, readings of the wall clock in both recordings take out drift first, and "
             "the offset is that in the middle of the calls. The rank whose call is the "
             "shortest arrived last, and the others waited for it; where several are equally short nobody did. Neither needs aligned clocks. "
