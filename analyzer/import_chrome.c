@@ -27,6 +27,7 @@ struct general {
     struct json_key event_rows[8];
     struct json_value v[SLOTS];
     struct devlanes lanes;
+    struct idmap processes, threads; /* pid, lane -> name */
     struct openrows open;
     int64_t events, asynchronous;
     bool exact; /* rocprof's own ns were seen */
@@ -70,6 +71,20 @@ static void look_at_lane(struct general *x)
         devlanes_thread(&x->lanes, pid, lane, x->v[TID].s, x->v[TID].n);
 }
 
+static void look_at_name(struct general *x)
+{
+    uint32_t name = text_of(x, &x->v[LABEL]);
+    const char *text = rows_str(&x->r, name);
+    int64_t pid = id_of(x, &x->v[PID]);
+    if (name && json_is(&x->v[NAME], "process_name")) {
+        devlanes_process(&x->lanes, pid, text, strlen(text));
+        idmap_set(&x->processes, pid, name);
+    } else if (name && json_is(&x->v[NAME], "thread_name")) {
+        devlanes_thread(&x->lanes, pid, lane_of(x), text, strlen(text));
+        idmap_set(&x->threads, lane_of(x), name);
+    }
+}
+
 static bool look(void *ctx)
 {
     struct general *x = ctx;
@@ -79,25 +94,26 @@ static bool look(void *ctx)
     look_at_lane(x);
     if ((json_is(&x->v[PH], "B") || json_is(&x->v[PH], "E")) && json_scaled(&x->v[TS], 3, &at))
         openrows_look(&x->open, lane_of(x), at);
-    if (!json_is(&x->v[PH], "M") || x->v[LABEL].type != JSON_STRING)
-        return true;
-    size_t n;
-    const char *label = json_text(&x->v[LABEL], &x->r.scratch, &n, NULL);
-    if (json_is(&x->v[NAME], "process_name"))
-        devlanes_process(&x->lanes, id_of(x, &x->v[PID]), label, n);
-    else if (json_is(&x->v[NAME], "thread_name"))
-        devlanes_thread(&x->lanes, id_of(x, &x->v[PID]), lane_of(x), label, n);
+    if (json_is(&x->v[PH], "M"))
+        look_at_name(x);
     return true;
 }
 
-/* Where the row's thread is on the host; one that is called by a text has that name. */
+/* The name that a row of its own says, else the text in the place of the number. */
+static uint32_t name_or(struct general *x, uint32_t named, enum slot text)
+{
+    return named || json_int(&x->v[text], INT64_MIN) != INT64_MIN ? named : text_of(x, &x->v[text]);
+}
+
 static void on_thread(struct general *x, struct event *ev)
 {
     struct tracedata *d = x->r.d;
-    int64_t tid = id_of(x, &x->v[TID]);
-    rows_on_thread(&x->r, ev, id_of(x, &x->v[PID]), tid);
-    if (tid < -1 && !d->threads[ev->thread].name)
-        d->threads[ev->thread].name = text_of(x, &x->v[TID]);
+    int64_t pid = id_of(x, &x->v[PID]);
+    rows_on_thread(&x->r, ev, pid, id_of(x, &x->v[TID]));
+    struct threadkey *t = &d->threads[ev->thread];
+    struct processkey *p = &d->processes[t->process];
+    t->name = t->name ? t->name : name_or(x, idmap_get(&x->threads, lane_of(x)), TID);
+    p->name = p->name ? p->name : name_or(x, idmap_get(&x->processes, pid), PID);
 }
 
 static uint32_t name_of(struct general *x)
@@ -258,6 +274,8 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
     bool ok = chrome_look(&x.c, in->path, look) && finish(&x, chrome_read(&x.c, in));
     chrome_close(&x.c);
     devlanes_free(&x.lanes);
+    idmap_free(&x.processes);
+    idmap_free(&x.threads);
     openrows_free(&x.open);
     rows_free(&x.r);
     return ok;

@@ -226,17 +226,21 @@ TEST(lanes_of_devices)
 TEST(lanes_may_be_called_by_texts)
 {
 #define LANE_ROW(ph, pid, tid, ts) "{\"ph\":\"" ph "\",\"name\":\"r\",\"pid\":" pid ",\"tid\":" tid ",\"ts\":" ts ",\"dur\":1},"
-    struct tracedata d = import_text("[" LANE_ROW("B", "\"trainer\"", "\"loader-1\"", "1") LANE_ROW("B", "\"trainer\"", "\"0x7f1b\"", "2")
-                                         LANE_ROW("E", "\"trainer\"", "\"loader-1\"", "3") LANE_ROW("B", "\"trainer\"", "\"worker-1\"", "4")
-                                             LANE_ROW("E", "\"trainer\"", "\"0x7f1b\"", "6") LANE_ROW("E", "\"trainer\"", "\"worker-1\"", "9")
-                                                 LANE_ROW("X", "\"GPU 3\"", "\"stream 20\"", "10") LANE_ROW("X", "\"GPU 3\"", "\"markers\"", "11")
-                                                     LANE_ROW("X", "\"12\"", "\"7\"", "12") LANE_ROW("X", "12", "7.0", "13") "{}]");
+    struct tracedata d = import_text(
+        "[" LANE_ROW("B", "\"trainer\"", "\"loader-1\"", "1") LANE_ROW("B", "\"trainer\"", "\"0x7f1b\"", "2") LANE_ROW(
+            "E", "\"trainer\"", "\"loader-1\"", "3") LANE_ROW("B", "\"trainer\"", "\"worker-1\"", "4") LANE_ROW("E", "\"trainer\"", "\"0x7f1b\"", "6")
+            LANE_ROW("E", "\"trainer\"", "\"worker-1\"", "9") LANE_ROW("X", "\"GPU 3\"", "\"stream 20\"", "10") LANE_ROW(
+                "X", "\"GPU 3\"", "\"markers\"",
+                "11") "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":12,\"tid\":7,\"args\":{\"name\":\"main \\u00e4\"}}," LANE_ROW("X", "\"12\"",
+                                                                                                                                    "\"7\"", "12")
+                LANE_ROW("X", "12", "7.0", "13") "{}]");
     static const struct {
         const char *thread;
         int64_t tid, length;
         int kind;
-    } want[] = {{"loader-1", -1, 2000, EV_RANGE}, {"0x7f1b", -1, 4000, EV_RANGE}, {"worker-1", -1, 5000, EV_RANGE}, {"", -1, 1000, EV_KERNEL},
-                {"", -1, 1000, EV_GPU_RANGE},     {"", 7, 1000, EV_RANGE},        {"", 7, 1000, EV_RANGE}};
+    } want[] = {{"loader-1", -1, 2000, EV_RANGE},    {"0x7f1b", -1, 4000, EV_RANGE}, {"worker-1", -1, 5000, EV_RANGE},
+                {"", -1, 1000, EV_KERNEL},           {"", -1, 1000, EV_GPU_RANGE},   {"main \xc3\xa4", 7, 1000, EV_RANGE},
+                {"main \xc3\xa4", 7, 1000, EV_RANGE}};
     assert_int_equal(d.n, 7);
     for (size_t i = 0; i < d.n; i++) {
         const struct event *ev = &d.ev[i];
@@ -248,6 +252,7 @@ TEST(lanes_may_be_called_by_texts)
     assert_int_equal(d.ev[3].device, 3);
     assert_int_equal(d.streams[d.ev[3].stream].native, 20);
     assert_int_equal(d.ev[5].thread, d.ev[6].thread);
+    assert_string_equal(intern_str(&d.strings, d.processes[d.threads[d.ev[0].thread].process].name), "trainer");
     assert_int_equal(d.nloss, 0);
     tracedata_free(&d);
 }
