@@ -60,7 +60,7 @@ static const struct magic {
     const char *what;
 } magics[] = {{"SQLite format 3", 16, 0, "an SQLite database without the tables of a trace, or a damaged one"},
               {"PK\3\4", 4, 0, "a zip archive; unpack it first"},
-              {"ustar", 5, 257, "a tar archive that is cut or damaged, or lies in another one"},
+              {"ustar", 5, 257, "a tar archive; give it by itself, or mend it if it is cut"},
               {"BZh", 3, 0, "a bzip2 file; unpack it first"},
               {"\xfd"
                "7zXZ",

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { NESTED_LOOKED_AT = 1000 };
+
 static bool ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), m = strlen(end);
@@ -90,6 +92,18 @@ static bool keep_traces(struct paths *p, size_t first, struct arena *a, const ch
     return p->n > first || fail(e, ERR_FAIL, "%s: no trace in this %s%s%s", where, what, p->left ? "; " : "", p->left ? left_text(p, a) : "");
 }
 
+/* Does a folder hold what is called as a trace is? */
+static bool holds_such(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    bool found = false;
+    for (struct dirent *d; dir && !found && (d = readdir(dir));)
+        found = is_candidate(d->d_name) && is_called_so(d->d_name);
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
 static bool add_folder(struct paths *p, struct arena *a, const char *folder, struct err *e)
 {
     DIR *dir = opendir(folder);
@@ -101,7 +115,8 @@ static bool add_folder(struct paths *p, struct arena *a, const char *folder, str
         struct stat st;
         if (!is_candidate(d->d_name) || stat(path, &st) != 0)
             continue;
-        folders += S_ISDIR(st.st_mode);
+        if (S_ISDIR(st.st_mode) && folders++ < NESTED_LOOKED_AT && holds_such(path) && (!p->nested || strcmp(path, p->nested) < 0))
+            p->nested = path;
         if (S_ISREG(st.st_mode))
             ARRAY_PUSH(p->v, p->n, p->cap, path);
     }
@@ -216,6 +231,8 @@ void paths_warn(const struct paths *p)
     struct arena a = {0};
     if (p->left)
         warn("warning: left out: %s", left_text(p, &a));
+    if (p->nested)
+        warn("left out: %s: a folder in the one that was given; give it too where its traces belong here", p->nested);
     if (p->twin)
         warn(p->ntwins > 1 ? "left out: %s, and %zu more of which there is another form" : "left out: %s", p->twin, p->ntwins - 1);
     arena_free(&a);

@@ -14,9 +14,10 @@
 struct paths {
     const char **v; /* by name within a folder or archive; the texts live in the arena given */
     size_t n, cap;
-    const char *left; /* of folders and archives: the first file that is called as a trace is and is none, with what it is; NULL: none */
-    size_t nleft;     /* how many such files there are */
-    const char *twin; /* the first file that is another form of one that is here (twins.h), with that one; NULL: none */
+    const char *left;   /* of folders and archives: the first file that is called as a trace is and is none, with what it is; NULL: none */
+    size_t nleft;       /* how many such files there are */
+    const char *nested; /* of folders: the first folder in them that may hold traces too, and is not looked into; NULL: none */
+    const char *twin;   /* the first file that is another form of one that is here (twins.h), with that one; NULL: none */
     size_t ntwins;
 };
 

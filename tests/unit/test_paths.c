@@ -69,6 +69,25 @@ static void must_refuse(const char *given, const char *part)
     arena_free(&a);
 }
 
+/* Folders in a folder are not looked into; one that may hold traces is named. */
+TEST(folders_in_a_folder_are_named)
+{
+    static const char *const given = "nest";
+    struct arena a = {0};
+    struct paths p = {0};
+    struct err e = {0};
+    assert_int_equal(system("mkdir -p nest/notes nest/b nest/a && cp run/b.json nest && touch nest/notes/x.txt nest/a/t.json.gz nest/b/t.db"), 0);
+    assert_ok(paths_expand(&p, &a, &given, 1, &e), &e);
+    assert_int_equal(p.n, 1);
+    assert_string_equal(p.nested, "nest/a");
+    paths_free(&p);
+    assert_int_equal(system("rm -r nest/a nest/b"), 0);
+    assert_ok(paths_expand(&p, &a, &given, 1, &e), &e);
+    assert_null(p.nested);
+    paths_free(&p);
+    arena_free(&a);
+}
+
 TEST(what_holds_no_trace_is_refused)
 {
     mkdir("empty", 0700);
@@ -78,6 +97,8 @@ TEST(what_holds_no_trace_is_refused)
     mkdir("above", 0700);
     mkdir("above/empty", 0700);
     must_refuse("above", "no trace in this folder itself; give the folders in it that hold some");
+    assert_int_equal(system("head -c 300 run.tar.gz > cut.tar.gz"), 0);
+    case_must_refuse("cut.tar.gz", "tar archive; give it by itself, or mend it if it is cut");
     case_must_refuse("run.tar/run/nobody.json", "cannot open");
     case_must_refuse("run/b.json/x", "cannot open");
 }
@@ -141,7 +162,7 @@ TEST(other_files_beside_traces)
                   {"ph.json", "JSON without one whole event of a trace"},
                   {"none.json", "JSON without one whole event of a trace"},
                   {"cut.json", "JSON without one whole event of a trace"},
-                  {"more.tar.gz", "a tar archive; give it by itself"},
+                  {"more.tar.gz", "a tar archive; give it by itself, or mend it if it is cut"},
                   {"photo.jpg", NULL}};
     static const char *const given[] = {"beside", "beside.tar.gz"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -203,8 +224,9 @@ TEST(cut_archives_are_said)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {UNIT(what_a_name_stands_for), UNIT(what_holds_no_trace_is_refused), UNIT(what_is_left_out_of_a_folder_is_said),
-                                       UNIT(other_files_beside_traces), UNIT(cut_archives_are_said)};
+    const struct CMUnitTest tests[] = {UNIT(what_a_name_stands_for),         UNIT(folders_in_a_folder_are_named),
+                                       UNIT(what_holds_no_trace_is_refused), UNIT(what_is_left_out_of_a_folder_is_said),
+                                       UNIT(other_files_beside_traces),      UNIT(cut_archives_are_said)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, set_up, NULL) != 0;
 }
