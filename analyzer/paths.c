@@ -104,6 +104,13 @@ static bool holds_such(const char *folder)
     return found;
 }
 
+/* A folder in one that was given. */
+static void look_at_nested(struct paths *p, const char *path)
+{
+    if (holds_such(path) && (!p->nested || strcmp(path, p->nested) < 0))
+        p->nested = path;
+}
+
 static bool add_folder(struct paths *p, struct arena *a, const char *folder, struct err *e)
 {
     DIR *dir = opendir(folder);
@@ -115,10 +122,10 @@ static bool add_folder(struct paths *p, struct arena *a, const char *folder, str
         struct stat st;
         if (!is_candidate(d->d_name) || stat(path, &st) != 0)
             continue;
-        if (S_ISDIR(st.st_mode) && folders++ < NESTED_LOOKED_AT && holds_such(path) && (!p->nested || strcmp(path, p->nested) < 0))
-            p->nested = path;
         if (S_ISREG(st.st_mode))
             ARRAY_PUSH(p->v, p->n, p->cap, path);
+        else if (S_ISDIR(st.st_mode) && folders++ < NESTED_LOOKED_AT)
+            look_at_nested(p, path);
     }
     closedir(dir);
     return keep_traces(p, first, a, folder, folders ? "folder itself; give the folders in it that hold some" : "folder", e);
