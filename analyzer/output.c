@@ -176,11 +176,13 @@ static bool print(const struct table *t, const struct output_opts *o, struct err
     return output_close(&out, ok, e) && ok;
 }
 
+/* Files that do not say their rank are put together when that is asked for. */
 static bool put_together(const struct table *t, const struct output_opts *o)
 {
     bool text = !o->format || strcmp(o->format, "text") == 0;
-    size_t ranks = text || o->across_ranks ? across_ranks_count(t) : 0;
-    return ranks > 4 || (ranks && o->across_ranks);
+    if (o->across_ranks)
+        return t->nrows && table_column(t, "rank") >= 0;
+    return text && across_ranks_count(t) > 4;
 }
 
 bool output_table(struct table *t, const char *worst, const struct output_opts *o, struct err *e)

@@ -16,6 +16,7 @@ mkdir run && cd run && make_file a 200 650 && make_file b 300 500 && make_file c
 cpscope comm run --format csv
 cpscope ranks run --format csv
 cpscope summary run --format csv | cut -d, -f1-3,11,23
+cpscope summary run --format csv --across-ranks | cut -d, -f1-3,11,21,23
 cpscope critical run --format csv
 cpscope whatif run --drop-comm AllGather --format csv | grep comm_sum
 cpscope gate run --format csv | cut -d, -f1-3
