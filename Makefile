@@ -143,10 +143,11 @@ $(BUILD)/bin/cpscope: $(BUILD)/obj/analyzer/main.o $(call lib,analyzer) $(call l
 $(BUILD)/bin/cpbench: $(BUILD)/obj/kernels/bench.o $(call lib,kernels) $(call lib,schemas)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -Wl,--export-dynamic-symbol=cpscope_activity_subscribe -o $@ $^ $(kernels_libs) $(base_libs)
+src_mpi := $(sort $(wildcard kernels/comm/mpi/*.c))
 # Backends that need what not every machine has are modules, loaded when asked for; without mpicc there is none for MPI.
-$(BUILD)/lib/cpscope/comm_mpi.so: kernels/comm/mpi/module.c kernels/comm/backend.h kernels/comm/comm.h kernels/comm/mpi_module.h schemas/version.h $(BUILD)/gen/flags
+$(BUILD)/lib/cpscope/comm_mpi.so: $(src_mpi) kernels/comm/mpi/messages.h kernels/comm/narrow.h kernels/comm/backend.h kernels/comm/comm.h kernels/comm/mpi_module.h schemas/version.h $(BUILD)/gen/flags
 	@mkdir -p $(@D)
-	$(Q)if command -v mpicc > /dev/null; then OMPI_CC="$(CC)" MPICH_CC="$(CC)" mpicc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -shared -o $@ $<; \
+	$(Q)if command -v mpicc > /dev/null; then OMPI_CC="$(CC)" MPICH_CC="$(CC)" mpicc $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -shared -o $@ $(filter %.c,$^); \
 	  else echo "  no mpicc: without comm_mpi.so"; fi
 # ---- CUDA: device_cuda.so of kernels/device/cuda and every table of a .cu ----
 $(BUILD)/gen/cuda_tables.c: FORCE

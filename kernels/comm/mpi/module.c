@@ -4,130 +4,15 @@
  *
  * MPI's own reductions may add in any order; here every rank gets all addends and adds rank 0, 1, ..., as the other
  * communicators do. All-reduce cuts the buffer into a slice per rank: each rank adds its slice, then all exchange slices.
- *
- * Threads of the process (a stream's worker, the host thread) take turns at calling MPI, under a lock that nobody holds
- * while it waits: so no rank can be kept from sending by another of its own transfers.
  */
-#include "kernels/comm/mpi_module.h"
+#include "kernels/comm/mpi/messages.h"
 #include "kernels/comm/narrow.h"
 #include "schemas/version.h"
 
-#include <mpi.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-struct mpi_handle {
-    struct mpi_handle *next;
-    MPI_Comm comm; /* of all ranks, a context of this group's own */
-    struct comm_part part;
-    int rank, size; /* in the part */
-    const atomic_bool *broken;
-};
-
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static struct mpi_handle *handles;
-
-/* ---- waiting ---- */
-
-/* At first others may run, then the core is left alone: ranks may outnumber cores. */
-static void rest(int looks)
-{
-    enum { YIELDS = 100, NAP_NS = 50000 };
-    if (looks < YIELDS)
-        sched_yield();
-    else
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-}
-
-static bool finish(const struct mpi_handle *h, MPI_Request *requests, int n)
-{
-    for (int looks = 0;; looks++) {
-        int done = 0;
-        if (atomic_load(h->broken))
-            return false;
-        pthread_mutex_lock(&turn);
-        MPI_Testall(n, requests, &done, MPI_STATUSES_IGNORE);
-        pthread_mutex_unlock(&turn);
-        if (done)
-            return true;
-        rest(looks);
-    }
-}
-
-/* ---- messages ---- */
-
-enum { TAG_COLLECTIVE, TAG_PAIR, PIECE_MAX = 1 << 30 }; /* MPI counts bytes in an int */
-
-struct batch { /* messages under way */
-    const struct mpi_handle *h;
-    MPI_Request *requests;
-    int n, cap, tag;
-    bool failed; /* out of memory */
-};
-
-static MPI_Request *request(struct batch *b)
-{
-    if (b->n == b->cap) {
-        int cap = b->cap ? 2 * b->cap : 16;
-        MPI_Request *grown = realloc(b->requests, (size_t)cap * sizeof *grown);
-        if (!grown) {
-            b->failed = true;
-            return NULL;
-        }
-        b->requests = grown;
-        b->cap = cap;
-    }
-    return &b->requests[b->n++];
-}
-
-/* MPI's number of a rank of the group. */
-static int peer(const struct batch *b, int rank)
-{
-    return b->h->part.first + rank * b->h->part.stride;
-}
-
-static int piece(int64_t left)
-{
-    return (int)(left < PIECE_MAX ? left : PIECE_MAX);
-}
-
-static void post_send(struct batch *b, int to, const void *data, int64_t bytes)
-{
-    for (int64_t at = 0; at < bytes; at += PIECE_MAX) {
-        MPI_Request *r = request(b);
-        if (r)
-            MPI_Isend((const unsigned char *)data + at, piece(bytes - at), MPI_BYTE, peer(b, to), b->tag, b->h->comm, r);
-    }
-}
-
-static void post_recv(struct batch *b, int from, void *data, int64_t bytes)
-{
-    for (int64_t at = 0; at < bytes; at += PIECE_MAX) {
-        MPI_Request *r = request(b);
-        if (r)
-            MPI_Irecv((unsigned char *)data + at, piece(bytes - at), MPI_BYTE, peer(b, from), b->tag, b->h->comm, r);
-    }
-}
-
-/* Posts are made between these two. Without memory for requests nothing can be right any more: the job ends. */
-static struct batch batch_begin(const struct mpi_handle *h, int tag)
-{
-    pthread_mutex_lock(&turn);
-    return (struct batch){.h = h, .tag = tag};
-}
-
-static bool batch_end(struct batch *b)
-{
-    if (b->failed)
-        MPI_Abort(MPI_COMM_WORLD, STATUS_FAIL);
-    pthread_mutex_unlock(&turn);
-    bool ok = finish(b->h, b->requests, b->n);
-    free(b->requests);
-    return ok;
-}
 
 /* ---- transfers ---- */
 
@@ -407,7 +292,7 @@ static struct mpi_handle *open_handle(const atomic_bool *broken, struct comm_par
     if (!h)
         return NULL;
     h->broken = broken;
-    pthread_mutex_lock(&turn);
+    mpi_turn_begin();
     MPI_Comm_rank(MPI_COMM_WORLD, &h->rank);
     h->part = part;
     h->rank = (h->rank - part.first) / part.stride;
@@ -415,8 +300,8 @@ static struct mpi_handle *open_handle(const atomic_bool *broken, struct comm_par
     MPI_Comm_idup(MPI_COMM_WORLD, &h->comm, &r);
     h->next = handles;
     handles = h;
-    pthread_mutex_unlock(&turn);
-    return finish(h, &r, 1) ? h : NULL;
+    mpi_turn_end();
+    return mpi_finish(h, &r, 1) ? h : NULL;
 }
 
 __attribute__((visibility("default"))) extern const struct mpi_module cpbench_comm_mpi;
