@@ -6,200 +6,7 @@
  * three decimals, exactly the ns. What Kineto has no word for is in args too (rank, process, sync, mark ...) and read back
  * by the importer; correlation ids of several processes are moved apart, for here they are one space.
  */
-#include "analyzer/export.h"
-#include "analyzer/outbuf.h"
-
-#include <string.h>
-
-struct chrome_out {
-    struct outbuf o;
-    struct export_job *x;
-    const struct export_file *f;
-    const struct tracedata *d;
-    uint32_t file;
-    bool several;          /* processes or ranks: rows say which */
-    bool begun;            /* the list of events has a row */
-    char sep;              /* before the next argument */
-    int64_t **correlation; /* by file and process: added to its ids; INT64_MIN: they do not fit */
-};
-
-static const char *str(const struct chrome_out *c, uint32_t id)
-{
-    return intern_str(&c->d->strings, id);
-}
-
-static void key(struct chrome_out *c, const char *name)
-{
-    if (c->sep == '{')
-        out_text(&c->o, ",\"args\":");
-    out_char(&c->o, c->sep);
-    out_char(&c->o, '"');
-    out_text(&c->o, name);
-    out_text(&c->o, "\":");
-    c->sep = ',';
-}
-
-static void arg(struct chrome_out *c, const char *name, int64_t v, bool there)
-{
-    if (!there)
-        return;
-    key(c, name);
-    out_int(&c->o, v);
-}
-
-static void arg_text(struct chrome_out *c, const char *name, const char *s)
-{
-    if (!*s)
-        return;
-    key(c, name);
-    out_json(&c->o, s);
-}
-
-static void arg_triple(struct chrome_out *c, const char *name, const int32_t v[3])
-{
-    if (!v[0])
-        return;
-    key(c, name);
-    for (int i = 0; i < 3; i++) {
-        out_char(&c->o, i ? ',' : '[');
-        out_int(&c->o, v[i]);
-    }
-    out_char(&c->o, ']');
-}
-
-static void kernel(struct chrome_out *c, const struct event *ev)
-{
-    const struct ev_kernel *k = ev_kernel_of(c->d, ev);
-    if (!k)
-        return;
-    arg_triple(c, "grid", k->grid);
-    arg_triple(c, "block", k->block);
-    arg(c, "registers per thread", k->registers, k->registers);
-    arg(c, "shared memory", (int64_t)k->static_shared + k->dynamic_shared, k->grid[0]);
-    arg(c, "graph id", k->graph, k->graph);
-    arg(c, "graph node id", k->graph_node, k->graph_node);
-}
-
-/* Sizes are counted in elements there; bytes of an element by the name of its type. */
-static void message(struct chrome_out *c, const struct ev_comm *m)
-{
-    static const struct {
-        const char *name;
-        int bytes;
-    } types[] = {{"Float", 4}, {"BFloat16", 2}, {"Half", 2}, {"Double", 8}, {"Long", 8}, {"Int", 4}, {"Byte", 1}, {"Char", 1}, {"Bool", 1}};
-    const char *type = str(c, m->dtype);
-    int bytes = 0;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(types[i].name, type) == 0 && m->message_bytes % types[i].bytes == 0)
-            bytes = types[i].bytes;
-    arg_text(c, "dtype", bytes || m->message_bytes < 0 ? type : "Byte");
-    arg(c, "In msg nelems", m->message_bytes / (bytes ? bytes : 1), m->message_bytes >= 0);
-    arg(c, "Out msg nelems", m->message_bytes / (bytes ? bytes : 1), m->message_bytes >= 0);
-}
-
-static void comm(struct chrome_out *c, const struct event *ev)
-{
-    const struct ev_comm *m = ev_comm_of(c->d, ev);
-    const char *name = m && m->function ? str(c, m->function) : str(c, ev->name);
-    arg_text(c, "Collective name", *name ? name : "collective");
-    arg(c, "bytes", ev->bytes, ev->bytes >= 0);
-    if (!m)
-        return;
-    arg_text(c, "Process Group Name", str(c, m->communicator));
-    arg(c, "Group size", m->group_size, m->group_size >= 0);
-    arg(c, "Seq", m->sequence, m->sequence >= 0);
-    arg(c, "peer", m->peer, m->peer >= 0);
-    message(c, m);
-}
-
-static void copy(struct chrome_out *c, const struct event *ev)
-{
-    arg(c, "bytes", ev->bytes, ev->bytes >= 0);
-}
-
-static void sync(struct chrome_out *c, const struct event *ev)
-{
-    static const char *const kinds[] = {[SYNC_STREAM] = "Stream Sync", [SYNC_EVENT] = "Event Sync", [SYNC_DEVICE] = "Context Sync"};
-    const struct ev_sync *s = ev_sync_of(c->d, ev);
-    bool known = s && s->class >= SYNC_STREAM && s->class <= SYNC_DEVICE;
-    arg_text(c, "cuda_sync_kind", known ? kinds[s->class] : strstr(str(c, ev->name), "Query") ? "Event Query" : "Stream Wait Event");
-    arg(c, "wait_on_stream", s ? s->wait_stream : -1, s != NULL);
-    arg(c, "wait_on_cuda_event_id", s ? s->wait_event : -1, s != NULL);
-}
-
-static void site(struct chrome_out *c, const struct event *ev)
-{
-    const struct sitekey *k = &c->d->sites[ev->site];
-    if (!ev->site)
-        return;
-    arg_text(c, "function", str(c, k->function));
-    arg_text(c, "file", str(c, k->file));
-    arg(c, "line", k->line, k->line > 0);
-}
-
-static void call(struct chrome_out *c, const struct event *ev)
-{
-    const struct ev_sync *s = ev_sync_of(c->d, ev);
-    if (s && s->class != SYNC_NONE) {
-        arg_text(c, "sync", sync_class_name((enum sync_class)s->class));
-        arg(c, "did_block", s->did_block, s->did_block >= 0);
-        arg(c, "wait_on_stream", s->wait_stream, s->wait_stream >= 0);
-        arg(c, "wait_on_cuda_event_id", s->wait_event, s->wait_event >= 0);
-    }
-    site(c, ev);
-}
-
-static void range(struct chrome_out *c, const struct event *ev)
-{
-    static const char *const flavours[] = {"", "start_end", "mark"};
-    const struct ev_range *r = ev_range_of(c->d, ev);
-    if (r && (unsigned)r->flavour < 3)
-        arg_text(c, "range", flavours[r->flavour]);
-    if (r)
-        arg_text(c, "domain", str(c, r->domain));
-    site(c, ev);
-}
-
-static const struct cat {
-    const char *name;
-    void (*args)(struct chrome_out *c, const struct event *ev);
-} cats[EV_NKINDS] = {
-    [EV_KERNEL] = {"kernel", kernel},
-    [EV_COMM] = {"kernel", comm},
-    [EV_MEMCPY] = {"gpu_memcpy", copy},
-    [EV_MEMSET] = {"gpu_memset", copy},
-    [EV_SYNC] = {"cuda_sync", sync},
-    [EV_RUNTIME] = {"cuda_runtime", call},
-    [EV_OP] = {"cpu_op", site},
-    [EV_RANGE] = {"user_annotation", range},
-    [EV_FRAME] = {"python_function", site},
-    [EV_GPU_RANGE] = {"gpu_user_annotation", NULL},
-    [EV_OVERHEAD] = {"overhead", NULL},
-};
-
-static const char *word(const char *const *words, size_t n, int32_t i)
-{
-    return i >= 0 && (size_t)i < n ? words[i] : words[0];
-}
-
-/* Copies and fills are told by their names there: "Memcpy HtoD (Pageable -> Device)". */
-static const char *copy_name(const struct chrome_out *c, const struct event *ev, char buf[64])
-{
-    static const char *const ways[] = {"", " HtoD", " DtoH", " DtoD", " HtoH", " PtoP"};
-    static const char *const kinds[] = {"Unknown", "Pageable", "Pinned", "Device", "Array", "Managed"};
-    const struct ev_copy *m = ev_copy_of(c->d, ev);
-    const char *name = str(c, ev->name);
-    if (!m || strncmp(name, ev->kind == EV_MEMCPY ? "Memcpy" : "Memset", 6) == 0)
-        return name;
-    const char *way = word(ways, 6, m->kind), *src = word(kinds, 6, m->src), *dst = word(kinds, 6, m->dst);
-    if (ev->kind == EV_MEMSET)
-        snprintf(buf, 64, m->dst ? "Memset (%s)" : "Memset", dst);
-    else if (m->src || m->dst)
-        snprintf(buf, 64, "Memcpy%s (%s -> %s)", way, src, dst);
-    else
-        snprintf(buf, 64, "Memcpy%s", way);
-    return buf;
-}
+#include "analyzer/chromeout.h"
 
 static void member(struct chrome_out *c, const char *name, int64_t v)
 {
@@ -247,12 +54,12 @@ static void place(struct chrome_out *c, uint32_t at)
     int64_t id = correlation(c, at);
     if (ev_kind_class((enum ev_kind)ev->kind) != EV_HOST) {
         int32_t device = export_device(c->x, c->file, ev);
-        arg(c, "device", device, device >= 0);
-        arg(c, "stream", c->d->streams[ev->stream].native, ev->stream);
+        chrome_arg(c, "device", device, device >= 0);
+        chrome_arg(c, "stream", c->d->streams[ev->stream].native, ev->stream);
     }
-    arg(c, "correlation", id, id >= 0);
-    arg(c, "rank", rank, c->x->ranks && rank >= 0);
-    arg(c, "process", c->f->pid[process], c->several && process);
+    chrome_arg(c, "correlation", id, id >= 0);
+    chrome_arg(c, "rank", rank, c->x->ranks && rank >= 0);
+    chrome_arg(c, "process", c->f->pid[process], c->several && process);
 }
 
 static int64_t absolute(const struct chrome_out *c, int64_t t)
@@ -276,14 +83,13 @@ static void arrow(struct chrome_out *c, uint32_t at, const char *phase)
 static void row(struct chrome_out *c, uint32_t at)
 {
     const struct event *ev = &c->d->ev[at];
-    const struct cat *k = &cats[ev->kind];
+    const struct chrome_kind *k = &chrome_kinds[ev->kind];
     char buf[64];
-    bool moves = ev->kind == EV_MEMCPY || ev->kind == EV_MEMSET;
     begin_row(c, "X");
     out_text(&c->o, ",\"cat\":\"");
-    out_text(&c->o, k->name);
+    out_text(&c->o, k->category);
     out_text(&c->o, "\",\"name\":");
-    out_json(&c->o, moves ? copy_name(c, ev, buf) : str(c, ev->name));
+    out_json(&c->o, chrome_name(c, ev, buf));
     track(c, ev);
     out_text(&c->o, ",\"ts\":");
     out_us(&c->o, absolute(c, ev->start));
@@ -307,7 +113,7 @@ static void label(struct chrome_out *c, const char *what, int64_t pid, int64_t t
     out_char(&c->o, '"');
     member(c, ",\"pid\":", pid);
     member(c, ",\"tid\":", tid);
-    arg_text(c, "name", name);
+    chrome_arg_text(c, "name", name);
     end_row(c);
 }
 
@@ -315,10 +121,10 @@ static void labels(struct chrome_out *c)
 {
     for (size_t i = 1; i < c->d->nprocesses; i++)
         if (c->d->processes[i].name)
-            label(c, "process_name", c->f->pid[i], 0, str(c, c->d->processes[i].name));
+            label(c, "process_name", c->f->pid[i], 0, chrome_str(c, c->d->processes[i].name));
     for (size_t i = 1; i < c->d->nthreads; i++)
         if (c->d->threads[i].name)
-            label(c, "thread_name", c->f->pid[c->d->threads[i].process], c->d->threads[i].tid, str(c, c->d->threads[i].name));
+            label(c, "thread_name", c->f->pid[c->d->threads[i].process], c->d->threads[i].tid, chrome_str(c, c->d->threads[i].name));
 }
 
 /* Names of the devices' tracks: two ranks may share a number where two runs do. */
