@@ -111,6 +111,11 @@ void device_number(struct device *d, enum dev_number number)
     d->number = number;
 }
 
+bool device_stores_narrow(const struct device *d)
+{
+    return d->backend->modelled && d->number != DEV_FP32;
+}
+
 bool device_has_storage(const struct device *d)
 {
     return !d->backend->modelled;
@@ -199,10 +204,14 @@ void *dev_alloc(struct device *d, size_t bytes)
     return allocate(d, d->backend->ops->alloc, bytes);
 }
 
+static size_t row_bytes(const struct device *d, int64_t n)
+{
+    return (size_t)n * sizeof(float) / (device_stores_narrow(d) ? 2 : 1);
+}
+
 void *dev_alloc_rows(struct device *d, int64_t n)
 {
-    bool narrow = d->backend->modelled && d->number != DEV_FP32;
-    return dev_alloc(d, (size_t)n * sizeof(float) / (narrow ? 2 : 1));
+    return dev_alloc(d, row_bytes(d, n));
 }
 
 void *dev_alloc_index(struct device *d, size_t bytes)
@@ -284,6 +293,16 @@ static void copy_async(struct stream *s, enum copy_kind kind, bool stage, void *
 void dev_copy_async(struct stream *s, void *dst, const void *src, size_t bytes)
 {
     copy_async(s, COPY_DTOD, false, dst, src, bytes);
+}
+
+void dev_clear_rows(struct stream *s, float *rows, int64_t n)
+{
+    dev_set_async(s, rows, 0, row_bytes(s->d, n));
+}
+
+void dev_copy_rows(struct stream *s, float *dst, const float *src, int64_t n)
+{
+    dev_copy_async(s, dst, src, row_bytes(s->d, n));
 }
 
 void dev_upload_async(struct stream *s, void *dst, const void *src, size_t bytes)

@@ -74,6 +74,7 @@ int device_rank(const struct device *d);
 /* What bulk tensors are stored as on the machine that is modelled: rates and bytes follow it on sim, nothing elsewhere. */
 enum dev_number { DEV_FP32, DEV_BF16, DEV_FP16 };
 void device_number(struct device *d, enum dev_number number);
+bool device_stores_narrow(const struct device *d); /* sim, and not DEV_FP32: whatever a kernel stores is rounded by that */
 /* Emulated dispatch cost of a framework, in ns per op (--host-cost); 0 none. */
 void device_host_cost(struct device *d, int64_t ns_per_op);
 /* The host works for so long, by the clock of dev_now(). */
@@ -114,6 +115,9 @@ void dev_launch(struct stream *s, const struct kernel *k, const void *args, size
 
 void dev_set_async(struct stream *s, void *dst, int value, size_t bytes);        /* a memset event */
 void dev_copy_async(struct stream *s, void *dst, const void *src, size_t bytes); /* device to device */
+/* The same for n floats of dev_alloc_rows(), to 0 or between two of them: bytes as they count there. */
+void dev_clear_rows(struct stream *s, float *rows, int64_t n);
+void dev_copy_rows(struct stream *s, float *dst, const float *src, int64_t n);
 /* Host to device; the bytes are staged before the call returns, so src may be reused. Blocking form (pageable memory,
  * like cudaMemcpy): returns when the copy is done; a wait-ledger row of class copy at `site`. */
 void dev_upload_async(struct stream *s, void *dst, const void *src, size_t bytes);

@@ -68,7 +68,7 @@ static const float *gather_blocks(const struct step *w, const float *src, const 
 static float *scatter_blocks(const struct step *w, float *src, const int64_t *index, const int64_t *split)
 {
     float *dst = rows_alloc(w);
-    dev_set_async(w->stream, dst, 0, (size_t)(w->rows * w->width) * sizeof(float));
+    dev_clear_rows(w->stream, dst, w->rows * w->width);
     for (int64_t i = 0, row = 0; i < w->blocks; row += split[i++])
         rows_scatter(w->stream, dst, src + row * w->width, index + row, split[i], w->width);
     dev_free(w->device, src);

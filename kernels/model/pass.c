@@ -55,7 +55,7 @@ static void mask(struct pass *p)
     int64_t *rows = dev_alloc(m->rank.device, (size_t)n * sizeof *rows);
     float *zeros = dev_alloc_rows(m->rank.device, n * width);
     dev_upload_async(m->rank.stream, rows, t->padding, (size_t)n * sizeof *rows);
-    dev_set_async(m->rank.stream, zeros, 0, (size_t)(n * width) * sizeof *zeros);
+    dev_clear_rows(m->rank.stream, zeros, n * width);
     rows_scatter(m->rank.stream, m->outputs + p->b * model_floats(m), zeros, rows, n, width);
     dev_free(m->rank.device, zeros);
     dev_free(m->rank.device, rows);

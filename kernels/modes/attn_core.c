@@ -14,13 +14,13 @@ float *attn_floats(const struct attn_core *c, int64_t n)
 
 void attn_clear(const struct attn_core *c, float *v, int64_t n)
 {
-    dev_set_async(c->r->stream, v, 0, (size_t)n * sizeof *v);
+    dev_clear_rows(c->r->stream, v, n);
 }
 
 float *attn_zeros(const struct attn_core *c, int64_t n)
 {
     float *v = attn_floats(c, n);
-    attn_clear(c, v, n);
+    dev_set_async(c->r->stream, v, 0, (size_t)n * sizeof *v);
     return v;
 }
 

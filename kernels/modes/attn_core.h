@@ -27,7 +27,7 @@ struct attn_core {
 float *attn_floats(const struct attn_core *c, int64_t n);
 float *attn_stored(const struct attn_core *c, int64_t n); /* of the storage type */
 float *attn_zeros(const struct attn_core *c, int64_t n);
-void attn_clear(const struct attn_core *c, float *v, int64_t n);
+void attn_clear(const struct attn_core *c, float *v, int64_t n); /* v: of the storage type */
 
 /* Floats of all rows of K, of V, of q, of o. */
 int64_t attn_k_size(const struct attn_core *c);

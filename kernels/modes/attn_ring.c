@@ -42,8 +42,8 @@ static struct walk walk_of(struct attn_core *c, const struct attn_ring *ring)
     w.next = attn_stored(c, w.size);
     if (ring->window < ring->n)
         w.outer = attn_stored(c, w.size);
-    dev_copy_async(c->r->stream, w.block, c->k, (size_t)w.k_size * sizeof(float));
-    dev_copy_async(c->r->stream, w.block + w.k_size, c->v, (size_t)attn_v_size(c) * sizeof(float));
+    dev_copy_rows(c->r->stream, w.block, c->k, w.k_size);
+    dev_copy_rows(c->r->stream, w.block + w.k_size, c->v, attn_v_size(c));
     return w;
 }
 

@@ -39,17 +39,16 @@ static const struct gdn_middle middle = {middle_forward, middle_backward};
 static bool swapped(struct cp_rank *r, const struct layer_tensors *w, const float *x, float *y, struct layer_state *st, struct gdn_swaps *swaps,
                     struct err *e)
 {
-    int64_t hidden = r->shape->hidden;
-    size_t bytes = (size_t)(shape_rows(r->shape) * hidden) * sizeof(float);
+    int64_t hidden = r->shape->hidden, n = shape_rows(r->shape) * hidden;
     const float *in = gdn_swap(r, st, swaps, LAYOUT_ZIGZAG, x, hidden, e);
-    float *out = devpool_rows(&st->pool, shape_rows(r->shape) * hidden);
+    float *out = devpool_rows(&st->pool, n);
     if (!in || !gdn_layer_forward(&middle, r, w, in, out, st, e))
         return false;
     const struct gdn_kept *g = st->kept;
     ((struct kept *)g->middle)->x = in;
     const float *zigzag = gdn_swap(r, st, swaps, LAYOUT_CONTIGUOUS, out, hidden, e);
     if (zigzag)
-        dev_copy_async(r->stream, y, zigzag, bytes);
+        dev_copy_rows(r->stream, y, zigzag, n);
     return zigzag != NULL;
 }
 
@@ -73,8 +72,7 @@ static bool forward(struct cp_rank *r, const struct layer_tensors *w, const floa
 static bool backward(struct cp_rank *r, const struct layer_tensors *w, const struct layer_tensors *grad, const float *x, const float *dy, float *dx,
                      struct layer_state *st, struct err *e)
 {
-    int64_t hidden = r->shape->hidden;
-    size_t bytes = (size_t)(shape_rows(r->shape) * hidden) * sizeof(float);
+    int64_t hidden = r->shape->hidden, n = shape_rows(r->shape) * hidden;
     if (r->shape->cp == 1)
         return gdn_layer_backward(&gdn_middle_local, r, w, grad, x, dy, dx, st, e);
     const struct gdn_kept *g = st->kept;
@@ -82,10 +80,10 @@ static bool backward(struct cp_rank *r, const struct layer_tensors *w, const str
     struct devpool pool;
     devpool_init(&pool, r->device);
     const float *in = gdn_swap_back(r, &pool, &k->swaps, LAYOUT_CONTIGUOUS, dy, hidden);
-    float *out = devpool_rows(&pool, shape_rows(r->shape) * hidden);
+    float *out = devpool_rows(&pool, n);
     bool ok = gdn_layer_backward(&middle, r, w, grad, k->x, in, out, st, e);
     if (ok)
-        dev_copy_async(r->stream, dx, gdn_swap_back(r, &pool, &k->swaps, LAYOUT_ZIGZAG, out, hidden), bytes);
+        dev_copy_rows(r->stream, dx, gdn_swap_back(r, &pool, &k->swaps, LAYOUT_ZIGZAG, out, hidden), n);
     devpool_free(&pool);
     return ok;
 }

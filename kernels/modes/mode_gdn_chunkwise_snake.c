@@ -102,7 +102,7 @@ static void exchange_halo(struct cp_rank *r, struct kept *k, struct devpool *poo
     if (!rows)
         return;
     float *mine = devpool_rows(pool, 2 * k->n * n), *all = devpool_rows(pool, 2 * k->n * n * r->shape->cp);
-    dev_set_async(r->stream, mine, 0, (size_t)(2 * k->n * n) * sizeof *mine); /* runs shorter than a halo fill a part of their place */
+    dev_clear_rows(r->stream, mine, 2 * k->n * n); /* runs shorter than a halo fill a part of their place */
     for (int64_t i = 0; i < 2 * k->n; i++) {
         const struct gdn_core *x = &k->runs[i].core;
         int64_t own = x->tokens < rows ? x->tokens : rows;

@@ -142,9 +142,8 @@ static float *take_apart(struct cp_rank *r, struct devpool *pool, const struct g
 static float *spread(struct cp_rank *r, struct devpool *pool, const struct gathered *g, const float *dm, int64_t width)
 {
     int64_t c = r->shape->cp, total = r->shape->tokens;
-    size_t bytes = (size_t)(total * width) * sizeof(float);
     float *y = devpool_rows(pool, total * width);
-    dev_set_async(r->stream, y, 0, bytes);
+    dev_clear_rows(r->stream, y, total * width);
     for (int64_t i = 0; i + 1 < g->entries; i++)
         for (int half = 0; half < 2 && g->cu[i + 1] > g->cu[i]; half++) {
             struct place p = place_of(c, total, g->cu[i], g->cu[i + 1] - g->cu[i], half ? 2 * c - 1 - r->rank : r->rank);

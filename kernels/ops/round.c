@@ -28,6 +28,6 @@ OP_KERNEL(round);
 
 void op_round(struct stream *s, enum dtype t, float *v, int64_t n)
 {
-    if (t != DTYPE_FP32 && n > 0)
+    if (t != DTYPE_FP32 && n > 0 && !device_stores_narrow(stream_device(s)))
         DEV_LAUNCH(s, round_kernel, (struct round_args){v, n, t});
 }

@@ -19,5 +19,6 @@ static inline int64_t dtype_size(enum dtype t)
 }
 float dtype_round(enum dtype t, float x);
 void dtype_round_host(enum dtype t, float *v, int64_t n);
-/* Rounds n floats in place, one launch; nothing for fp32. */
+/* Rounds n floats in place, one launch; nothing for fp32, and nothing where the modelled machine stores narrow types: there it is
+ * no work of its own. */
 void op_round(struct stream *s, enum dtype t, float *v, int64_t n);

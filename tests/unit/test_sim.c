@@ -2,6 +2,7 @@
 #include "activity_log.h"
 #include "kernels/device/hostread.h"
 #include "kernels/device/simmem.h"
+#include "kernels/ops/round.h"
 #include "sim_round.h"
 
 static const struct kernel gemm = {"gemm_nt", never, amount_cost}, scan = {"gdn_scan", never, amount_cost};
@@ -147,6 +148,29 @@ TEST(bulk_tensors_have_sizes_and_no_storage)
     device_close(d);
 }
 
+TEST(narrow_rows_count_at_their_size_and_need_no_rounding)
+{
+    struct device *d = device(0);
+    struct stream *s = device_stream(d);
+    float *x = dev_alloc_rows(d, 3000), *y = dev_alloc_rows(d, 3000);
+    log_start();
+    op_round(s, DTYPE_FP32, x, 3000);
+    op_round(s, DTYPE_BF16, x, 3000); /* a machine that stores float: a kernel */
+    dev_clear_rows(s, x, 3000);
+    device_number(d, DEV_BF16);
+    op_round(s, DTYPE_BF16, x, 3000); /* what a kernel stores is rounded already */
+    dev_clear_rows(s, x, 3000);
+    dev_copy_rows(s, y, x, 3000);
+    log_stop();
+    assert_int_equal(log_count(EV_KERNEL, "round"), 1);
+    assert_int_equal(log_find(EV_MEMSET, "Memset", 0)->bytes, 12000);
+    assert_int_equal(log_find(EV_MEMSET, "Memset", 1)->bytes, 6000);
+    assert_int_equal(log_find(EV_MEMCPY, "Memcpy DtoD", 0)->bytes, 6000);
+    dev_free(d, x);
+    dev_free(d, y);
+    device_close(d);
+}
+
 TEST(noise_is_seeded_and_bounded)
 {
     struct machine m = round_numbers;
@@ -285,6 +309,6 @@ TEST(machine_files_are_refused_with_line_and_reason)
 UNIT_MAIN(UNIT(kernels_take_the_larger_of_arithmetic_memory_and_the_least), UNIT(the_host_runs_ahead_and_a_wait_pays_the_drain_and_a_fixed_cost),
           UNIT(the_host_is_at_most_the_queue_ahead), UNIT(the_dispatch_of_a_framework_costs_the_host),
           UNIT(streams_run_side_by_side_and_wait_for_events), UNIT(host_reads_see_what_index_kernels_wrote),
-          UNIT(bulk_tensors_have_sizes_and_no_storage), UNIT(noise_is_seeded_and_bounded), UNIT(drawn_host_times_keep_their_mean),
-          UNIT(addresses_of_live_blocks_do_not_overlap), UNIT(shipped_machines_load_and_write_themselves),
+          UNIT(bulk_tensors_have_sizes_and_no_storage), UNIT(narrow_rows_count_at_their_size_and_need_no_rounding), UNIT(noise_is_seeded_and_bounded),
+          UNIT(drawn_host_times_keep_their_mean), UNIT(addresses_of_live_blocks_do_not_overlap), UNIT(shipped_machines_load_and_write_themselves),
           UNIT(machine_files_are_refused_with_line_and_reason))
