@@ -70,15 +70,31 @@ static bool check_equal(const struct seqs *q, const char *text, struct err *e)
     return true;
 }
 
+/* Of all micro-batches up to the one of this number. */
+static int64_t drawn_before(const struct seqs *q, int64_t microbatch)
+{
+    return microbatch / q->over * q->n + microbatch % q->over * q->n / q->over;
+}
+
 static bool check_random(const struct seqs *q, const char *text, struct err *e)
 {
+    int64_t most = (q->n + q->over - 1) / q->over;
     if (q->tokens % q->unit)
         return fail(e, ERR_USAGE, "--seqs %s: --tokens %" PRId64 " is not a multiple of %" PRId64 ", the unit in which lengths are drawn", text,
                     q->tokens, q->unit);
-    if (q->n < 1 || q->n > q->tokens / q->unit)
+    if (q->n < q->over || most > q->tokens / q->unit)
         return fail(e, ERR_USAGE, "--seqs %s: 1 to %" PRId64 " sequences in units of %" PRId64 " tokens fit in --tokens %" PRId64, text,
                     q->tokens / q->unit, q->unit, q->tokens);
     return true;
+}
+
+/* "N", or of random ones "N/M". */
+static bool parse_number(struct seqs *out, const char *number, struct arena *a)
+{
+    char *n = arena_strdup(a, number), *over = out->kind == SEQS_RANDOM ? strchr(n, '/') : NULL;
+    if (over)
+        *over++ = '\0';
+    return opt_int(n, &out->n) && (!over || (opt_int(over, &out->over) && out->over > 0));
 }
 
 static bool parse(struct seqs *out, const char *text, struct arena *a, struct err *e)
@@ -93,7 +109,7 @@ static bool parse(struct seqs *out, const char *text, struct arena *a, struct er
         if (strncmp(text, forms[i].prefix, len) != 0)
             continue;
         out->kind = forms[i].kind;
-        if (!opt_int(text + len, &out->n))
+        if (!parse_number(out, text + len, a))
             return fail(e, ERR_USAGE, "--seqs %s: '%s' is not a number of sequences", text, text + len);
         return forms[i].check(out, text, e);
     }
@@ -116,7 +132,7 @@ static bool check_padded(const struct seqs *q, const char *text, struct err *e)
 
 bool seqs_parse(struct seqs *out, const char *text, int64_t tokens, int cp, bool eod, struct arena *a, struct err *e)
 {
-    *out = (struct seqs){.kind = SEQS_LIST, .tokens = tokens, .unit = 16 / gcd(16, 2 * cp) * 2 * cp, .pad = eod ? 2 * (int64_t)cp : 0};
+    *out = (struct seqs){.kind = SEQS_LIST, .over = 1, .tokens = tokens, .unit = 16 / gcd(16, 2 * cp) * 2 * cp, .pad = eod ? 2 * (int64_t)cp : 0};
     return parse(out, text, a, e) && (!eod || check_padded(out, text, e));
 }
 
@@ -144,8 +160,10 @@ static void set_valid(const struct seqs *q, struct draw d, struct packing *p, st
     p->cu[q->n] = q->tokens;
 }
 
-struct packing seqs_of(const struct seqs *q, uint64_t seed, int64_t step, int64_t microbatch, struct arena *a)
+struct packing seqs_of(const struct seqs *all, uint64_t seed, int64_t step, int64_t microbatch, struct arena *a)
 {
+    struct seqs here = *all, *q = &here;
+    here.n = drawn_before(all, microbatch + 1) - drawn_before(all, microbatch);
     struct packing p = {.cu = arena_array(a, int64_t, q->n + 1), .sequences = q->n, .total = q->tokens};
     struct draw d = draw_from(seed, DRAW_LENGTHS, step, microbatch);
     if (q->kind == SEQS_RANDOM)

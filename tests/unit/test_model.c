@@ -188,6 +188,39 @@ TEST(drawn_lengths_add_up_and_vary)
     }
 }
 
+TEST(a_number_of_sequences_in_some_micro_batches_is_spread_evenly)
+{
+    PROP(100)
+    {
+        struct arena a = {0};
+        struct seqs q;
+        struct err e = {0};
+        int64_t over = 1 + (int64_t)rnd(12), n = over + (int64_t)rnd(100), first = (int64_t)rnd(1000), sum = 0;
+        assert_ok(seqs_parse(&q, arena_printf(&a, "random:%d/%d", (int)n, (int)over), 4096, 4, false, &a, &e), &e);
+        for (int64_t b = first; b < first + over; b++) {
+            struct packing p = seqs_of(&q, 7, 0, b, &a);
+            assert_in_range(p.sequences, n / over, (n + over - 1) / over);
+            assert_int_equal(p.cu[p.sequences], 4096);
+            sum += p.sequences;
+        }
+        assert_int_equal(sum, n);
+        arena_free(&a);
+    }
+}
+
+TEST(fewer_sequences_than_micro_batches_are_refused)
+{
+    static const char *const wrong[] = {"random:3/4", "random:4/0", "random:4/x", "random:/4", "random:257/1", "random:513/2", "equal:4/2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct arena a = {0};
+        struct seqs q;
+        struct err e = {0};
+        assert_false(seqs_parse(&q, wrong[i], 4096, 4, false, &a, &e));
+        assert_int_equal(e.kind, ERR_USAGE);
+        arena_free(&a);
+    }
+}
+
 TEST(row_hashes_do_not_care_about_order)
 {
     float x[] = {1, 2, 3, 4, 5, 6}, y[] = {5, 6, 1, 2, 3, 4};
@@ -197,4 +230,5 @@ TEST(row_hashes_do_not_care_about_order)
 
 UNIT_MAIN(UNIT(routes_are_bit_identical), UNIT(repeats_are_bit_identical), UNIT(recompute_changes_no_bit), UNIT(modes_and_cp_sizes_agree),
           UNIT(loss_and_norm_are_what_they_say), UNIT(inputs_do_not_depend_on_the_spread), UNIT(drawn_lengths_add_up_and_vary),
+          UNIT(a_number_of_sequences_in_some_micro_batches_is_spread_evenly), UNIT(fewer_sequences_than_micro_batches_are_refused),
           UNIT(row_hashes_do_not_care_about_order))
