@@ -1,5 +1,6 @@
 /* cupti_counts.c - see cupti_counts.h. */
 #include "collector/cupti_counts.h"
+#include "collector/cupti_ask.h"
 #include "collector/cupti_buffers.h"
 #include "collector/recorder_parts.h"
 #include "schemas/clock.h"
@@ -11,12 +12,9 @@ enum { BRACKETS = 5 };
 
 static void say_once(struct recorder *r, const struct cupti *c, bool *said, const char *what, const char *call, int result)
 {
-    char text[600];
-    if (*said)
-        return;
+    if (!*said)
+        cupti_missing(c, r, what, call, result);
     *said = true;
-    cupti_explain(c, what, call, result, text, sizeof text);
-    recorder_degraded(r, text);
 }
 
 /* The narrowest of some brackets; CUPTI's answer where there was none. */

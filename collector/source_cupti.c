@@ -10,6 +10,7 @@
  * No lock of ours is held over a call into CUPTI. Nobody waits for the thread for ever: CUPTI may hang at the end.
  */
 #include "collector/cupti.h"
+#include "collector/cupti_ask.h"
 #include "collector/cupti_calls.h"
 #include "collector/cupti_counts.h"
 #include "collector/cupti_records.h"
@@ -51,23 +52,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the two below */
 static pthread_cond_t wake;
 static bool stop_asked, ended;
 
-/* ---- what is missing, and why ---- */
-
-static void missing(const char *what, const char *call, int result)
-{
-    char text[600];
-    cupti_explain(&cupti, what, call, result, text, sizeof text);
-    recorder_degraded(recorder, text);
-}
-
-static const char no_gpu[] = "no kernels, copies or API calls are recorded";
-
 /* ---- the start ---- */
 
-static uint64_t our_clock(void)
-{
-    return (uint64_t)clock_now();
-}
+static const char no_gpu[] = "no kernels, copies or API calls are recorded";
 
 static void on_fatal(const struct cupti_state *s)
 {
@@ -84,7 +71,7 @@ static void on_node(uint32_t what, const struct cupti_resource *r)
     uint64_t node = 0, original = 0;
     int rc = g ? cupti.node_id(g->node, &node) : CUPTI_OK;
     if (rc != CUPTI_OK && !atomic_exchange(&said, true))
-        missing("where kernels of graphs were captured is not known", "cuptiGetGraphNodeId", rc);
+        cupti_missing(&cupti, recorder, "where kernels of graphs were captured is not known", "cuptiGetGraphNodeId", rc);
     if (!g || rc != CUPTI_OK)
         return;
     if (what == CUPTI_NODE_CREATED) {
@@ -108,83 +95,6 @@ static void on_callback(void *user, int domain, uint32_t cbid, const void *data)
     /* else late: after the end, or in a forked child */
 }
 
-static void set_attribute(int attribute, uint8_t value)
-{
-    size_t size = sizeof value;
-    cupti.set_attribute(attribute, &size, &value); /* an older release does without */
-}
-
-static void start_clock(void)
-{
-    int rc = cupti.timestamp_callback ? cupti.timestamp_callback(our_clock) : CUPTI_NOT_COMPATIBLE;
-    own_clock = rc == CUPTI_OK;
-    recorder_meta(recorder, "cupti_clock", own_clock ? "monotonic_raw" : "converted");
-}
-
-/* A kind that cannot be had is said and does not keep the others away; true: it can. */
-static bool start_kind(int kind, const char *name, char *names, size_t size, int *result)
-{
-    int rc = cupti.enable(kind);
-    size_t n = strlen(names);
-    if (rc == CUPTI_OK)
-        return true;
-    snprintf(names + n, size - n, "%s%s", n ? ", " : "", name);
-    *result = rc;
-    return false;
-}
-
-static void start_kinds(const struct record_options *o)
-{
-    static const struct {
-        int kind;
-        uint32_t for_kinds; /* of events */
-        bool lite;
-        const char *name;
-    } kinds[] = {
-        {CUPTI_CONCURRENT_KERNEL, 1u << EV_KERNEL | 1u << EV_COMM, false, "CONCURRENT_KERNEL"},
-        {CUPTI_MEMCPY, 1u << EV_MEMCPY | 1u << EV_RUNTIME, true, "MEMCPY"}, /* the memory tells which calls wait */
-        {CUPTI_MEMCPY2, 1u << EV_MEMCPY | 1u << EV_RUNTIME, true, "MEMCPY2"},
-        {CUPTI_MEMSET, 1u << EV_MEMSET, false, "MEMSET"},
-        {CUPTI_SYNCHRONIZATION, 1u << EV_SYNC, true, "SYNCHRONIZATION"},
-        {CUPTI_CUDA_EVENT, 1u << EV_SYNC, true, "CUDA_EVENT"},
-        {CUPTI_OVERHEAD, 1u << EV_OVERHEAD, false, "OVERHEAD"},
-        {CUPTI_INTERNAL_LAUNCH, 1u << EV_RUNTIME, false, "INTERNAL_LAUNCH_API"},
-        {CUPTI_CONTEXT, UINT32_MAX, true, "CONTEXT"},
-        {CUPTI_DEVICE, UINT32_MAX, true, "DEVICE"},
-    };
-    char what[300], names[220] = "";
-    int rc = CUPTI_OK;
-    uint32_t of_comm = rows_listening() && (o->kinds & 1u << EV_COMM) ? 1u << EV_KERNEL | 1u << EV_MEMCPY | 1u << EV_MEMSET : 0;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        bool wanted = ((o->kinds | of_comm) & kinds[i].for_kinds) && (!o->lite || kinds[i].lite);
-        if (wanted && start_kind(kinds[i].kind, kinds[i].name, names, sizeof names, &rc) && kinds[i].kind == CUPTI_CONCURRENT_KERNEL)
-            launch_collect(true);
-    }
-    snprintf(what, sizeof what, "records are missing of kind %s", names);
-    if (*names)
-        missing(what, "cuptiActivityEnable", rc);
-    if (cupti.all_syncs)
-        cupti.all_syncs(0); /* no queries that found nothing: polls are not waits */
-}
-
-static void start_records(const struct record_options *o)
-{
-    int rc = CUPTI_UNKNOWN;
-    if (!buffers_open(cupti.api_version >= CUPTI_NULL_BUFFER_API)) {
-        recorder_degraded(recorder, "no kernels or copies are recorded: no memory for their buffers");
-        return;
-    }
-    set_attribute(CUPTI_ATTR_ZEROED, 1);
-    set_attribute(CUPTI_ATTR_PER_THREAD, 0);
-    if (cupti.thread_id_type)
-        cupti.thread_id_type(CUPTI_THREAD_ID_SYSTEM);
-    start_clock();
-    if ((rc = cupti.register_callbacks(buffers_request, buffers_complete)) != CUPTI_OK)
-        missing("no kernels or copies are recorded", "cuptiActivityRegisterCallbacks", rc);
-    else
-        start_kinds(o);
-}
-
 static void start_calls(const struct record_options *o)
 {
     struct calls_failed failed;
@@ -196,7 +106,7 @@ static void start_calls(const struct record_options *o)
     }
     cupti.enable_callback(1, subscriber, CUPTI_DOMAIN_STATE, CUPTI_STATE_FATAL);
     if (!calls_start(recorder, &cupti, subscriber, want, &failed))
-        missing("some API calls are not recorded", failed.call, failed.result);
+        cupti_missing(&cupti, recorder, "some API calls are not recorded", failed.call, failed.result);
     rows_watch(true);
 }
 
@@ -245,12 +155,12 @@ static void begin(const struct record_options *o)
         return;
     }
     if ((rc = cupti.subscribe(&subscriber, on_callback, NULL)) != CUPTI_OK) {
-        missing(no_gpu, "cuptiSubscribe", rc);
+        cupti_missing(&cupti, recorder, no_gpu, "cuptiSubscribe", rc);
         return;
     }
     versions();
     records_init(&records, recorder, &cupti);
-    start_records(o);
+    own_clock = cupti_ask(&cupti, recorder, o);
     start_calls(o);
     atomic_store(&state, ON);
     if (start_thread()) {
@@ -318,7 +228,7 @@ static void flush(uint32_t forced, int64_t since)
     cupti_pair_clocks(recorder, &cupti, &records, own_clock);
     int rc = atomic_load(&fatal) ? CUPTI_OK : cupti.flush(forced);
     if (rc != CUPTI_OK && !said)
-        missing("device records may be missing", "cuptiActivityFlushAll", rc);
+        cupti_missing(&cupti, recorder, "device records may be missing", "cuptiActivityFlushAll", rc);
     said |= rc != CUPTI_OK;
     cupti_count_drops(recorder, &cupti, since);
 }
