@@ -260,14 +260,26 @@ static void fact(struct sqlin *q, const char *key, const char *sql)
         tracedata_meta(q->r.d, key, text);
 }
 
+/* What some levels of profiling leave out. */
+static const struct sqlin_table optional[] = {{"TASK", {"deviceId", "globalPid", "streamId", "globalTaskId"}},
+                                              {"COMMUNICATION_TASK_INFO", {"opId", "globalTaskId"}},
+                                              {"COMPUTE_TASK_INFO", {"globalTaskId"}},
+                                              {"COMMUNICATION_OP", {"opId"}},
+                                              {"CANN_API", {"globalTid"}},
+                                              {"PYTORCH_API", {"name", "type"}},
+                                              {"ENUM_HCCL_DATA_TYPE", {"name"}},
+                                              {"ENUM_API_TYPE", {"name"}},
+                                              {"STEP_TIME", {"id"}},
+                                              {0}};
+
 static bool read(struct input *in, struct tracedata *d, struct err *e)
 {
     struct sqlin q;
     bool ok = sqlin_open(&q, in, "Ascend profiler database", d, e);
     if (ok)
         who(&q);
-    ok = ok && read_calls(&q) && read_torch(&q) && read_steps(&q) && read_marks(&q) && read_tasks(&q) && read_collectives(&q) &&
-         sqlin_finish(&q, "ascend-db", "ascend");
+    ok = ok && sqlin_complete(&q, optional) && read_calls(&q) && read_torch(&q) && read_steps(&q) && read_marks(&q) && read_tasks(&q) &&
+         read_collectives(&q) && sqlin_finish(&q, "ascend-db", "ascend");
     if (ok) {
         fact(&q, "version", "SELECT value FROM META_DATA WHERE name = 'SCHEMA_VERSION'");
         fact(&q, "device_name", "SELECT name FROM NPU_INFO ORDER BY id");

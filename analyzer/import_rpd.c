@@ -124,11 +124,20 @@ static const char *op_sql(struct sqlin *q)
                         copies ? "LEFT JOIN rocpd_copyapi c ON c.api_ptr_id = l.api" : "");
 }
 
+/* Not of every version, or dropped by people who make a file smaller. */
+static const struct sqlin_table optional[] = {
+    {"rocpd_api", {"pid", "tid", "apiName_id", "args_id"}},
+    {"rocpd_op", {"gpuId", "queueId", "description_id", "opType_id"}},
+    {"rocpd_api_ops", {"api_id", "op_id"}},
+    {"rocpd_kernelapi", {"gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ", "groupSegmentSize", "kernelName_id"}},
+    {"rocpd_copyapi", {"size"}},
+    {0}};
+
 static bool read(struct input *in, struct tracedata *d, struct err *e)
 {
     struct sqlin q;
-    bool ok = sqlin_open(&q, in, "rocmProfileData trace", d, e) && sqlin_rows(&q, api_sql, api, &q) && sqlin_rows(&q, op_sql(&q), op, &q) &&
-              sqlin_finish(&q, "rpd", "rocm");
+    bool ok = sqlin_open(&q, in, "rocmProfileData trace", d, e) && sqlin_complete(&q, optional) && sqlin_rows(&q, api_sql, api, &q) &&
+              sqlin_rows(&q, op_sql(&q), op, &q) && sqlin_finish(&q, "rpd", "rocm");
     if (ok && sqlin_has(&q, "rocpd_metadata")) {
         const char *version = sqlin_text(&q, "SELECT value FROM rocpd_metadata WHERE tag = 'schema_version'");
         if (*version)

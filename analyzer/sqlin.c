@@ -103,7 +103,31 @@ const char *sqlin_text(struct sqlin *q, const char *sql)
 
 static bool damaged(struct sqlin *q)
 {
+    if (sqlite3_errcode(q->db) == SQLITE_ERROR) /* what was asked for is not there */
+        return fail(q->r.e, ERR_FAIL, "%s: %s of an unknown version: %s", q->r.path, q->what, sqlite3_errmsg(q->db));
     return fail(q->r.e, ERR_FAIL, "%s: damaged %s: %s", q->r.path, q->what, sqlbound_why(q->db));
+}
+
+/* A view of the table's name stands in front of it. */
+static bool complete(struct sqlin *q, const struct sqlin_table *t)
+{
+    const char *missing = "";
+    for (const char *const *c = t->columns; *c; c++)
+        if (strcmp(sqlin_column(q, t->name, "t", *c), "NULL") == 0)
+            missing = arena_printf(&q->r.scratch, "%s, NULL AS \"%s\"", missing, *c);
+    if (!*missing || !sqlin_has(q, t->name))
+        return true;
+    const char *sql =
+        arena_printf(&q->r.scratch, "CREATE TEMP VIEW \"%s\" AS SELECT rowid AS rowid, *%s FROM main.\"%s\"", t->name, missing, t->name);
+    return sqlite3_exec(q->db, sql, NULL, NULL, NULL) == SQLITE_OK || damaged(q);
+}
+
+bool sqlin_complete(struct sqlin *q, const struct sqlin_table *tables)
+{
+    bool ok = true;
+    for (; ok && tables->name; tables++)
+        ok = complete(q, tables);
+    return ok;
 }
 
 bool sqlin_rows(struct sqlin *q, const char *sql, bool (*row)(void *ctx, sqlite3_stmt *s), void *ctx)

@@ -32,6 +32,14 @@ const char *sqlin_column(struct sqlin *q, const char *table, const char *alias, 
 /* The first column of the first row of a query, "" when there is none; in the scratch arena. */
 const char *sqlin_text(struct sqlin *q, const char *sql);
 
+/* Columns that may lack in some versions: from here on those that a table lacks are NULL in it. `columns` ends with NULL; a table
+ * that is not there stays so. */
+struct sqlin_table {
+    const char *name;
+    const char *columns[10];
+};
+bool sqlin_complete(struct sqlin *q, const struct sqlin_table *tables); /* the table of no name ends them */
+
 /* Every row of the query. False: damaged, or the row function says so. */
 bool sqlin_rows(struct sqlin *q, const char *sql, bool (*row)(void *ctx, sqlite3_stmt *s), void *ctx);
 

@@ -176,6 +176,23 @@ TEST(shared_traces_are_exact)
     assert_int_equal(sdk, 1);
 }
 
+TEST(columns_that_lack_cost_no_rows)
+{
+    struct tracedata d = case_load("import_rpd", "columns_left_out(ok,events=3,loss=0).sql");
+    assert_true(d.ev[1].kind == EV_KERNEL && d.ev[1].device == 2 && d.ev[1].correlation == 7 && d.ev[1].end - d.ev[1].start == 30);
+    assert_string_equal(event_name(&d, 1), "gemm");
+    assert_int_equal(ev_kernel_of(&d, &d.ev[1])->grid[0], 64);
+    assert_true(d.ev[2].kind == EV_MEMCPY && d.ev[2].bytes == -1);
+    tracedata_free(&d);
+    d = case_load("import_ascend_db", "columns_left_out(ok,events=3,loss=0).sql");
+    assert_true(d.ev[0].kind == EV_RUNTIME && d.ev[1].kind == EV_KERNEL && d.ev[1].device == -1 && d.ev[2].kind == EV_COMM);
+    assert_string_equal(event_name(&d, 1), "MatMul");
+    tracedata_free(&d);
+    case_build(TEST_DATA "/import_rpd/no_times(fail).sql", "case.db");
+    case_must_refuse("case.db", "of an unknown version: no such column");
+    unlink("case.db");
+}
+
 UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(rpd_rows), UNIT(rpd_graphs_and_markers), UNIT(rocprof_v1_rows),
           UNIT(rocprofv3_names_wherever_they_stand), UNIT(rocpd_rows), UNIT(damaged_files_are_refused_with_a_reason),
-          UNIT(rocprofv3_cut_at_every_byte), UNIT(shared_traces_are_exact))
+          UNIT(rocprofv3_cut_at_every_byte), UNIT(shared_traces_are_exact), UNIT(columns_that_lack_cost_no_rows))
