@@ -3,13 +3,14 @@
  *   nvtxDomainHandle_t  -> struct domain: one per name, whichever shared objects create it
  *   nvtxStringHandle_t  -> a kept text (text.h)
  *   push/pop            -> ranges.h, a stack per thread, popped by domain
- *   start/end           -> a table of the process: the end may come from any thread
+ *   start/end           -> nvtx_started.h, a table of the process: the end may come from any thread
  *
  * Our own programs report their ranges through activity.h as well: domain MARK_DOMAIN is skipped here.
  */
 #include "collector/nccl_ranges.h"
 #include "collector/nvtx.h"
 #include "collector/nvtx_payload.h"
+#include "collector/nvtx_started.h"
 #include "collector/ranges.h"
 #include "collector/text.h"
 #include "schemas/clock.h"
@@ -33,21 +34,10 @@ struct domain {
     struct domain *next;
 };
 
-struct started { /* a range between start and end */
-    int64_t start;
-    const struct domain *domain;
-    const char *name;
-    int32_t tid;
-    uint32_t turn; /* how often this place was used: the upper half of the id */
-    bool open;
-};
-
 static _Atomic(struct recorder *) recorder;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the domains and of the started ranges */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the domains */
 static struct domain default_domain;
 static struct domain *domains;
-static struct started *starteds;
-static size_t nstarted, started_cap, next_free; /* next_free: no place before it is free */
 
 static struct recorder *recording(void)
 {
@@ -143,58 +133,30 @@ static void mark(const struct domain *d, const char *name)
     emit(d, name, now, now, &(struct emit_as){.flavour = RANGE_MARK});
 }
 
-/* A free place; NULL when there is no memory. With the lock held. */
-static struct started *free_place(void)
-{
-    while (next_free < nstarted && starteds[next_free].open)
-        next_free++;
-    if (next_free == started_cap) {
-        size_t cap = started_cap ? started_cap * 2 : 256;
-        struct started *v = realloc(starteds, cap * sizeof *v);
-        if (!v)
-            return NULL;
-        starteds = v;
-        started_cap = cap;
-    }
-    if (next_free == nstarted)
-        starteds[nstarted++] = (struct started){0};
-    return &starteds[next_free];
-}
-
 static nvtxRangeId_t range_start(const struct domain *d, const char *name)
 {
-    nvtxRangeId_t id = 0;
-    int saved = errno;
     if (!recording() || d->skipped)
         return 0;
-    pthread_mutex_lock(&lock);
-    struct started *s = free_place();
-    if (s) {
-        *s = (struct started){clock_now(), d, name, (int32_t)syscall(SYS_gettid), s->turn + 1, true};
-        id = (nvtxRangeId_t)s->turn << 32 | (uint32_t)(s - starteds + 1);
-        recorder_opened(recording(), name, s->start);
-    }
-    pthread_mutex_unlock(&lock);
-    errno = saved;
+    struct started s = {clock_now(), d, name, (int32_t)syscall(SYS_gettid)};
+    nvtxRangeId_t id = started_put(&s);
+    if (id)
+        recorder_opened(recording(), name, s.start);
     return id;
+}
+
+static void emit_started(const struct started *s, int64_t now)
+{
+    emit(s->domain, s->name, s->start, now, &(struct emit_as){.tid = s->tid, .flavour = RANGE_START_END});
 }
 
 static void range_end(nvtxRangeId_t id)
 {
-    struct started s = {0};
-    size_t i = (size_t)(uint32_t)id - 1;
+    struct started s;
     int64_t now = clock_now();
-    pthread_mutex_lock(&lock);
-    if ((uint32_t)id && i < nstarted && starteds[i].open && starteds[i].turn == id >> 32) {
-        s = starteds[i];
-        starteds[i].open = false;
-        next_free = i < next_free ? i : next_free;
-    }
-    pthread_mutex_unlock(&lock);
-    if (s.open) {
-        emit(s.domain, s.name, s.start, now, &(struct emit_as){.tid = s.tid, .flavour = RANGE_START_END});
-        recorder_closed(recording(), s.name, now);
-    }
+    if (!started_take(id, &s))
+        return;
+    emit_started(&s, now);
+    recorder_closed(recording(), s.name, now);
 }
 
 static nvtxDomainHandle_t domain_create(const char *name)
@@ -394,19 +356,10 @@ static bool start(struct recorder *r)
 
 static void stop(struct recorder *r)
 {
-    size_t n = 0;
+    char text[120];
     int64_t now = clock_now();
     ranges_end(r);
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < nstarted; i++)
-        if (starteds[i].open) {
-            struct started *s = &starteds[i];
-            s->open = false;
-            n++;
-            emit(s->domain, s->name, s->start, now, &(struct emit_as){.tid = s->tid, .flavour = RANGE_START_END});
-        }
-    pthread_mutex_unlock(&lock);
-    char text[120];
+    size_t n = started_end(emit_started, now);
     snprintf(text, sizeof text, "%zu started range%s never ended: ended at the end of the trace", n, n == 1 ? "" : "s");
     if (n)
         recorder_degraded(r, text);
@@ -416,9 +369,7 @@ static void forked(struct recorder *r)
 {
     (void)r;
     pthread_mutex_init(&lock, NULL);
-    for (size_t i = 0; i < nstarted; i++)
-        starteds[i].open = false;
-    next_free = 0;
+    started_forked();
     ranges_forked();
     nccl_ranges_forked();
     payload_forked();
