@@ -35,6 +35,7 @@ struct nsys_table {
     const char *name;
     const char *const *columns; /* ends with NULL; the first two, where they are start and end, must be there */
     bool (*row)(struct nsys *n, sqlite3_stmt *s);
+    bool spare; /* nothing is wrong with an export whose table lacks the first column */
 };
 
 extern const struct nsys_table nsys_tables[]; /* in the order they must be read; ends with no name */

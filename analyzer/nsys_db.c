@@ -56,6 +56,8 @@ bool nsys_read_table(struct nsys *n, const struct nsys_table *t)
     if (!has_table(n, t->name))
         return true;
     const char *sql = query(n, t);
+    if (!sql && t->spare)
+        return true;
     if (!sql)
         return fail(n->e, ERR_FAIL, "%s: table %s has no column %s; not an Nsight Systems export, or of an unknown version", n->path, t->name,
                     t->columns[0]);
