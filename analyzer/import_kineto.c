@@ -236,10 +236,19 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
     return ok;
 }
 
-/* Others write its categories too: Ascend's profiler, for one. */
+static bool quotes_times(const char *text, size_t n)
+{
+    static const char key[] = "\"ts\"";
+    const char *p = memmem(text, n, key, sizeof key - 1), *end = text + n;
+    for (p = p ? p + sizeof key - 1 : end; p < end && *p && strchr(" :\t\r\n", *p);)
+        p++;
+    return p < end && *p == '"';
+}
+
+/* Ascend's profiler writes its categories too, and times in quotes. */
 static enum sniffed marked(const char *text, size_t n)
 {
-    return kineto_names_cat(text, n) ? SNIFF_LIKELY : SNIFF_NO;
+    return !kineto_names_cat(text, n) ? SNIFF_NO : quotes_times(text, n) ? SNIFF_LIKELY : SNIFF_YES;
 }
 
 /* Its facts and its categories; without one the file may be anybody's Chrome trace. */

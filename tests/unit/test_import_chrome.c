@@ -329,8 +329,8 @@ TEST(marks_far_behind)
         {"", "\"cat\":\"cpu_op\",\"tid\":3", "kineto"},
         {"", "\"cat\":\"mine\",\"tid\":3", "chrome"},
         {"", "\"cat\":\"async_npu\",\"tid\":3},{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"CANN\"}", "ascend-json"},
-        {"\"cat\":\"cpu_op\",", "\"tid\":3},{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"CANN\"},\"cat\":\"async_npu\"",
-         "ascend-json"}};
+        {"\"cat\":\"cpu_op\",\"ts\":\"1\",",
+         "\"tid\":3},{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"CANN\"},\"cat\":\"async_npu\"", "ascend-json"}};
     static char text[3 * INPUT_HEAD];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t before = INPUT_HEAD - 40; before < 2 * INPUT_HEAD; before += i ? INPUT_HEAD / 2 + 1 : 1 + INPUT_HEAD / 30) {
