@@ -30,6 +30,12 @@ static const struct {
     {"rccl", KCLASS_COMM},
     {"hccl", KCLASS_COMM},
     {"oneccl", KCLASS_COMM},
+    {"^all-reduce", KCLASS_COMM}, /* XLA's, on TPUs */
+    {"^all-gather", KCLASS_COMM},
+    {"^reduce-scatter", KCLASS_COMM},
+    {"^all-to-all", KCLASS_COMM},
+    {"^ragged-all-to-all", KCLASS_COMM},
+    {"^collective-", KCLASS_COMM},
     {"catarray", KCLASS_CONCAT},
     {"^concat", KCLASS_CONCAT},
     {"_concat", KCLASS_CONCAT},

@@ -18,6 +18,7 @@ static const struct {
     {"reducescatter", "reduce_scatter"},
     {"broadcast", "broadcast"},
     {"sendrecv", "send_recv"},
+    {"collectivepermute", "send_recv"},
     {"gather", "gather"},
     {"scatter", "scatter"},
     {"barrier", "barrier"},

@@ -162,6 +162,8 @@ TEST(names_of_collectives)
         {"reduce_scatter", "reduce_scatter"},
         {"broadcast", "broadcast"},
         {"ncclDevKernel_Reduce_Sum_f32", "reduce"},
+        {"collective-permute-done.7", "send_recv"},
+        {"all-reduce.12", "all_reduce"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(commop_of(cases[i][0]), cases[i][1]);
@@ -256,15 +258,23 @@ TEST(the_ends_of_a_chain_wait_for_nobody)
     assert_rows(&m, (const struct expect[]){{18, 0, 18}, {4, 2, 2}, {29, 5, 24}, {3, 1, 2}, {30, 19, 11}, {2, 0, 2}}, 6);
 }
 
-/* A send whose peer is not told spoils nothing. */
+/* A send whose peer is not told spoils nothing; of two ranks it is the other one. */
 TEST(a_send_to_somebody_leaves_the_collectives)
 {
-    struct maker m = maker("somebody");
-    for (m.rank = 0; m.rank < 2; m.rank++) {
-        make_comm(&m, "cp", "all_gather", m.rank, 0, 10 + m.rank, 1, 2, 8);
-        make_comm(&m, "cp", m.rank ? "recv" : "send", m.rank, 20, 21, 1, 2, 8);
+    for (int ranks = 2; ranks <= 3; ranks++) {
+        struct maker m = maker("somebody");
+        for (m.rank = 0; m.rank < ranks; m.rank++) {
+            make_comm(&m, "cp", "all_gather", m.rank, 0, 10 + m.rank, 1, ranks, 8);
+            make_comm(&m, "cp", m.rank ? "recv" : "send", m.rank, 20, 21 + m.rank, 1, ranks, 8);
+        }
+        if (ranks == 2)
+            assert_rows(&m, (const struct expect[]){{10, 0, 10}, {1, 0, 1}, {11, 1, 10}, {2, 1, 1}}, 4);
+        else
+            assert_rows(&m,
+                        (const struct expect[]){
+                            {10, 0, 10}, {1, INT64_MIN, INT64_MIN}, {11, 1, 10}, {2, INT64_MIN, INT64_MIN}, {12, 2, 10}, {3, INT64_MIN, INT64_MIN}},
+                        6);
     }
-    assert_rows(&m, (const struct expect[]){{10, 0, 10}, {1, INT64_MIN, INT64_MIN}, {11, 1, 10}, {1, INT64_MIN, INT64_MIN}}, 4);
 }
 
 UNIT_MAIN(UNIT(a_send_is_matched_with_its_receive), UNIT(a_pair_that_does_not_agree_is_unknown), UNIT(the_ends_of_a_chain_wait_for_nobody),
