@@ -3,7 +3,8 @@
  *   rank 0   send to 1 |====|      send to 1 |==|          lists of (0, 1), that way:  send send
  *   rank 1   recv from 0 |==|  recv from 2   recv from 0                                recv recv      the k-th are one call
  *
- * A peer is a number in the group: that of its rank among the group's ranks, which are all to be there.
+ * A peer is a number in the group: that of its rank among the group's ranks, which are all to be there. A list of one side only
+ * has no other half.
  */
 #include "analyzer/collectives.h"
 
@@ -49,13 +50,14 @@ static size_t find_ranks(const struct call *group, size_t n, int32_t *ranks)
     return ranks[0] >= 0 && group[0].size == (int64_t)distinct ? distinct : 0;
 }
 
+/* low < 0: with whom it is made is not known. Where there are two, it is the other one. */
 static struct half half_of(const struct call *c, uint32_t at, const int32_t *ranks, size_t n)
 {
     const int32_t *found = bsearch(&c->rank, ranks, n, sizeof *ranks, by_value);
-    int32_t own = found ? (int32_t)(found - ranks) : -1;
-    bool upper = own > c->peer;
+    int32_t own = found ? (int32_t)(found - ranks) : -1, peer = c->peer < 0 && c->single && n == 2 ? 1 - own : c->peer;
+    bool upper = own > peer;
     enum way way = !c->single ? EXCHANGE : c->receives == upper ? UP : DOWN;
-    return (struct half){upper ? c->peer : own, upper ? own : c->peer, way, upper, at};
+    return (struct half){upper ? peer : own, upper ? own : peer, way, upper, at};
 }
 
 static bool same_list(const struct half *x, const struct half *y)
@@ -86,9 +88,10 @@ void pairs_match(struct call *v, size_t n, const struct call *group, size_t all,
     struct half *h = arena_array(&a, struct half, n + 1);
     int32_t *ranks = arena_array(&a, int32_t, all + 1);
     size_t nranks = find_ranks(group, all, ranks), m = 0;
-    for (uint32_t i = 0; nranks && i < n; i++)
-        if (v[i].peer >= 0 && v[i].peer < (int32_t)nranks)
-            h[m++] = half_of(&v[i], i, ranks, nranks);
+    for (uint32_t i = 0; nranks && i < n; i++) {
+        h[m] = half_of(&v[i], i, ranks, nranks);
+        m += h[m].low >= 0;
+    }
     if (m)
         qsort(h, m, sizeof *h, by_pair);
     for (size_t i = 0, j; i < m; i = j) {
