@@ -22,6 +22,9 @@ extern const struct keyvalue_text config_files[]; /* models of `cpbench train`: 
 extern const struct run_options run_options_default;
 extern const struct opt run_option_rows[];
 
+/* ERR_USAGE: a number that is out of its range. */
+bool run_options_in_range(const struct run_options *o, struct err *e);
+
 /* Everything that the user can get wrong is found here, before a rank starts: ERR_USAGE, one line that names the option,
  * the value and the rule. The packs of step 0 are set in config->shape; all lives in `a`. */
 bool run_config_of(const struct run_options *o, struct run_config *config, struct arena *a, struct err *e);
