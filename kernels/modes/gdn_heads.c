@@ -1,5 +1,7 @@
 /* gdn_heads.c - slices of weights and their gradients. */
 #include "kernels/modes/gdn_heads.h"
+#include "kernels/modes/expect.h"
+#include "kernels/modes/gdn_layer.h"
 #include "kernels/ops/pack.h"
 
 #include <inttypes.h>
@@ -62,4 +64,13 @@ void gdn_heads_add(struct cp_rank *r, const struct gdn_core *c, const struct lay
     conv_slices(r, first, rows);
     for (int i = 0; i < 3; at += rows[i++])
         rows_accumulate(r->stream, grad->v[GDN_W_CONV] + first[i] * c->conv, c->conv, c->dw_conv + at * c->conv, c->conv, rows[i], c->conv);
+}
+
+void gdn_heads_expect(struct expect *x, const struct cp_shape *s, int64_t width)
+{
+    int64_t passes = expect_forwards(s) + s->layers * s->microbatches;
+    int64_t bytes = shape_rows(s) * width * dtype_size(s->dtype) / s->cp * (s->cp - 1);
+    gdn_expect_flops(x, s, (double)s->tokens, (double)(s->vheads / s->cp));
+    if (s->cp > 1)
+        expect_comm(x, "all_to_all", 2 * passes, passes * bytes);
 }

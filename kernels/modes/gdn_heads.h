@@ -19,3 +19,6 @@ void gdn_heads_weights(struct cp_rank *r, struct gdn_core *c);
  * gdn_heads_add() adds to its rows of `grad` once backward is enqueued. */
 void gdn_heads_grads(struct cp_rank *r, struct gdn_core *c, const struct layer_tensors *grad, struct devpool *pool);
 void gdn_heads_add(struct cp_rank *r, const struct gdn_core *c, const struct layer_tensors *grad);
+
+/* What a layer of shared heads must show whose rows travel once to the heads and once back, `width` floats in all. */
+void gdn_heads_expect(struct expect *x, const struct cp_shape *s, int64_t width);

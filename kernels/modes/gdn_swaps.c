@@ -1,5 +1,7 @@
 /* gdn_swaps.c - swap.h with a layer's pools and ranges around it. */
 #include "kernels/modes/gdn_swaps.h"
+#include "kernels/modes/expect.h"
+#include "kernels/modes/gdn_shard.h"
 #include "schemas/marker.h"
 
 void gdn_swaps_release(struct gdn_swaps *s)
@@ -34,4 +36,21 @@ float *gdn_swap_back(struct cp_rank *r, struct devpool *pool, const struct gdn_s
     if (dx != dy)
         devpool_own(pool, dx);
     return dx;
+}
+
+bool gdn_swaps_check(const struct cp_shape *s, struct err *e)
+{
+    return mode_check_zigzag(s, e) && gdn_shard_check(s, e);
+}
+
+void gdn_swaps_expect(struct expect *x, const struct cp_shape *s, int rank, int64_t in, int64_t out)
+{
+    expect_resolve(x, s);
+    gdn_expect_flops(x, s, (double)shape_rows(s), (double)s->vheads);
+    gdn_shard_expect_flops(x, s, rank, false);
+    expect_swaps(x, s, rank, in, out);
+    if (s->cp == 1)
+        return;
+    expect_comm(x, "all_gather", gdn_shard_calls(s), gdn_shard_calls(s) * gdn_shard_map_bytes(s));
+    gdn_shard_expect_halo(x, s, rank, false);
 }

@@ -45,21 +45,9 @@ static float *middle_backward(struct cp_rank *r, const struct layer_tensors *gra
 static const struct gdn_middle middle = {middle_forward, middle_backward, .resolves = true};
 GDN_MODE(middle)
 
-static bool check(const struct cp_shape *s, struct err *e)
-{
-    return mode_check_zigzag(s, e) && gdn_shard_check(s, e);
-}
-
 static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
-    expect_resolve(x, s);
-    gdn_expect_flops(x, s, (double)shape_rows(s), (double)s->vheads);
-    gdn_shard_expect_flops(x, s, rank, false);
-    expect_swaps(x, s, rank, gdn_in_width(s), gdn_out_width(s));
-    if (s->cp == 1)
-        return;
-    expect_comm(x, "all_gather", gdn_shard_calls(s), gdn_shard_calls(s) * gdn_shard_map_bytes(s));
-    gdn_shard_expect_halo(x, s, rank, false);
+    gdn_swaps_expect(x, s, rank, gdn_in_width(s), gdn_out_width(s));
 }
 
 const struct cp_mode mode_gdn_chunkwise = {
@@ -68,7 +56,7 @@ const struct cp_mode mode_gdn_chunkwise = {
     .entry_layout = LAYOUT_ZIGZAG,
     .converts = true,
     .what = "swap to contiguous, exchange halo rows and (S, M) summaries, scan locally, swap back",
-    .check = check,
+    .check = gdn_swaps_check,
     .forward = forward,
     .backward = backward,
     .expect = expect,

@@ -88,21 +88,9 @@ static bool backward(struct cp_rank *r, const struct layer_tensors *w, const str
     return ok;
 }
 
-static bool check(const struct cp_shape *s, struct err *e)
-{
-    return mode_check_zigzag(s, e) && gdn_shard_check(s, e);
-}
-
 static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
-    expect_resolve(x, s);
-    gdn_expect_flops(x, s, (double)shape_rows(s), (double)s->vheads);
-    gdn_shard_expect_flops(x, s, rank, false);
-    expect_swaps(x, s, rank, s->hidden, s->hidden);
-    if (s->cp == 1)
-        return;
-    expect_comm(x, "all_gather", gdn_shard_calls(s), gdn_shard_calls(s) * gdn_shard_map_bytes(s));
-    gdn_shard_expect_halo(x, s, rank, false);
+    gdn_swaps_expect(x, s, rank, s->hidden, s->hidden);
 }
 
 const struct cp_mode mode_gdn_chunkwise_hidden_swap = {
@@ -111,7 +99,7 @@ const struct cp_mode mode_gdn_chunkwise_hidden_swap = {
     .entry_layout = LAYOUT_ZIGZAG,
     .converts = true,
     .what = "gdn.chunkwise with the layout swaps at hidden width, outside the projections",
-    .check = check,
+    .check = gdn_swaps_check,
     .forward = forward,
     .backward = backward,
     .expect = expect,

@@ -118,12 +118,8 @@ static bool check(const struct cp_shape *s, struct err *e)
 static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
     (void)rank;
-    int64_t passes = expect_forwards(s) + s->layers * s->microbatches;
-    int64_t bytes = shape_rows(s) * (gdn_in_width(s) + gdn_out_width(s)) * dtype_size(s->dtype) / s->cp * (s->cp - 1);
     expect_resolve(x, s);
-    gdn_expect_flops(x, s, (double)s->tokens, (double)(s->vheads / s->cp));
-    if (s->cp > 1)
-        expect_comm(x, "all_to_all", 2 * passes, passes * bytes);
+    gdn_heads_expect(x, s, gdn_in_width(s) + gdn_out_width(s));
 }
 
 const struct cp_mode mode_gdn_headwise_fused = {

@@ -125,11 +125,7 @@ static bool check(const struct cp_shape *s, struct err *e)
 static void expect(const struct cp_shape *s, int rank, struct expect *x)
 {
     (void)rank;
-    int64_t passes = expect_forwards(s) + s->layers * s->microbatches;
-    int64_t bytes = shape_rows(s) * (travelling(s, false) + travelling(s, true)) * dtype_size(s->dtype) / s->cp * (s->cp - 1);
-    gdn_expect_flops(x, s, (double)s->tokens, (double)(s->vheads / s->cp));
-    if (s->cp > 1)
-        expect_comm(x, "all_to_all", 2 * passes, passes * bytes);
+    gdn_heads_expect(x, s, travelling(s, false) + travelling(s, true));
 }
 
 const struct cp_mode mode_gdn_ulysses = {
