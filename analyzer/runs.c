@@ -178,3 +178,13 @@ void runs_number(struct trace *t, const struct calls *calls)
             t->files[i].run++;
     arena_free(&a);
 }
+
+void runs_note(const struct trace *t, struct table *out)
+{
+    bool guessed = false;
+    for (size_t i = 0; i < t->nfiles; i++)
+        for (size_t k = 0; k < t->nfiles && !knows_rank(&t->files[i]); k++)
+            guessed |= k != i && t->files[k].run == t->files[i].run;
+    if (guessed)
+        table_note(out, "files that do not say their rank are taken for ranks of one job, for their collectives agree");
+}

@@ -98,6 +98,7 @@ static void finish(const struct trace *t, const void *args, struct table *out)
     for (size_t i = 0; i < t->nfiles; i++)
         if (tracedata_meta_get(&t->files[i].d, "comm_data"))
             table_note(out, "%s: %s", t->files[i].name, tracedata_meta_get(&t->files[i].d, "comm_data"));
+    runs_note(t, out);
     if (varying)
         table_note(out, "all_to_all_v: ranks send different amounts, so transfer_ns is at least, wait_ns at most what is shown");
     free(sums);

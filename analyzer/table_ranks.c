@@ -340,6 +340,7 @@ static void finish(const struct trace *t, const void *args, struct table *out)
     fill_rows(&k, out);
     if (!k.n)
         table_note(out, "no collective could be matched over ranks: waiting and last arrivals are not known");
+    runs_note(t, out);
     groups_free(&k.lasts);
     free(k.counts);
     collectives_free(&k.c);

@@ -176,5 +176,6 @@ unsigned table_spares(const struct table_desc *d, const struct trace_opts *o, co
 void table_notes(const struct trace *t, struct table *out);
 void table_note_files(const struct trace *t, struct table *out); /* the same without the window */
 void table_note_steps(const struct trace *t, struct table *out); /* steps.h: what was called a step and is none */
+void runs_note(const struct trace *t, struct table *out);        /* what ranks of one job were told by, where that is not their numbers */
 /* A new row with backend and trace set. */
 struct cell *trace_row(const struct trace *t, uint32_t file, struct table *out);

@@ -15,6 +15,7 @@ EOF
 mkdir run && cd run && make_file a 200 650 && make_file b 300 500 && make_file c 250 600 && cd ..
 cpscope comm run --format csv
 cpscope ranks run --format csv
+cpscope comm run | tail -2
 cpscope summary run --format csv | cut -d, -f1-3,11,23
 cpscope summary run --format csv --across-ranks | cut -d, -f1-3,11,21,23
 cpscope critical run --format csv
