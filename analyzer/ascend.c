@@ -1,8 +1,10 @@
 /* ascend.c - names of CANN. */
 #include "analyzer/ascend.h"
 #include "analyzer/decimal.h"
+#include "analyzer/tarfile.h"
 
 #include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* First the name, then the type; the first word that one of them begins with decides. */
@@ -136,29 +138,78 @@ static int32_t number_in(const char *name, const char *prefix, const char *suffi
     return fits && decimal_int(name + p, n - p - q, &v) && v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
 }
 
-/* Of a folder with one such file; several are of several ranks. */
-static int32_t rank_beside(const char *folder)
+/* Files of a folder that say a rank; several are of several ranks. */
+struct saying {
+    int32_t rank, files;
+};
+
+static void hear(struct saying *x, const char *file)
 {
-    int32_t rank = -1, files = 0;
-    DIR *dir = opendir(folder);
-    for (struct dirent *d; dir && (d = readdir(dir));) {
-        int32_t n = number_in(d->d_name, "profiler_info_", ".json");
-        files += n >= 0;
-        rank = n >= 0 ? n : rank;
-    }
+    int32_t n = number_in(file, "profiler_info_", ".json");
+    x->rank = n >= 0 ? n : x->rank;
+    x->files += n >= 0;
+}
+
+/* `folder` ends with '/', or is empty. */
+static int32_t rank_in_folder(const char *folder)
+{
+    struct saying x = {0};
+    DIR *dir = opendir(*folder ? folder : ".");
+    for (struct dirent *d; dir && (d = readdir(dir));)
+        hear(&x, d->d_name);
     if (dir)
         closedir(dir);
-    return files == 1 ? rank : -1;
+    return x.files == 1 ? x.rank : -1;
+}
+
+static int32_t rank_in_archive(const struct tar_names *names, const char *folder, size_t n)
+{
+    struct saying x = {0};
+    for (size_t i = 0; i < names->n; i++)
+        if (strncmp(names->v[i], folder, n) == 0 && !strchr(names->v[i] + n, '/'))
+            hear(&x, names->v[i] + n);
+    return x.files == 1 ? x.rank : -1;
+}
+
+/* How long the path of the folder of s[0 .. n-1] is, with its '/'. */
+static size_t folder_length(const char *s, size_t n)
+{
+    while (n > 0 && s[n - 1] != '/')
+        n--;
+    return n;
+}
+
+/* Beside a member of an archive, or in the folder above. */
+static int32_t rank_of_member(const char *path, size_t archive)
+{
+    struct arena a = {0};
+    struct err e = {0};
+    struct tar_names names = {0};
+    const char *name = path + archive + 1;
+    size_t n = folder_length(name, strlen(name));
+    int32_t rank = -1;
+    if (tar_list(arena_strndup(&a, path, archive), &a, &names, &e)) {
+        rank = rank_in_archive(&names, name, n);
+        rank = rank >= 0 || n == 0 ? rank : rank_in_archive(&names, name, folder_length(name, n - 1));
+    }
+    free(names.v);
+    arena_free(&a);
+    return rank;
+}
+
+static int32_t rank_of_file(const char *path)
+{
+    struct arena a = {0};
+    const char *folder = arena_strndup(&a, path, folder_length(path, strlen(path)));
+    int32_t rank = rank_in_folder(folder);
+    rank = rank >= 0 ? rank : rank_in_folder(arena_printf(&a, "%s../", folder));
+    arena_free(&a);
+    return rank;
 }
 
 int32_t ascend_rank(const char *path)
 {
-    struct arena a = {0};
-    const char *slash = strrchr(path, '/');
-    const char *folder = slash ? arena_strndup(&a, path, (size_t)(slash - path) + 1) : "./";
     int32_t rank = number_in(basename(path), "ascend_pytorch_profiler_", ".db");
-    rank = rank >= 0 ? rank : rank_beside(folder);
-    rank = rank >= 0 ? rank : rank_beside(arena_printf(&a, "%s..", folder));
-    arena_free(&a);
-    return rank;
+    size_t archive = rank >= 0 ? 0 : tar_archive_length(path);
+    return rank >= 0 ? rank : archive ? rank_of_member(path, archive) : rank_of_file(path);
 }

@@ -63,8 +63,8 @@ bool tar_list(const char *path, struct arena *arena, struct tar_names *out, stru
     return (a && !damaged) || fail(e, ERR_FAIL, "%s: the archive is damaged or cut; unpack it to use what is whole", path);
 }
 
-/* The archive in front of a path's member: the shortest part before a '/' that is a file. */
-static size_t archive_length(const char *path)
+/* The shortest part before a '/' that is a file. */
+size_t tar_archive_length(const char *path)
 {
     struct arena a = {0};
     struct stat st;
@@ -89,7 +89,7 @@ static bool seek_member(struct archive *a, const char *name)
 struct tar_member *tar_open(const char *path)
 {
     struct arena scratch = {0};
-    size_t n = archive_length(path);
+    size_t n = tar_archive_length(path);
     struct archive *a = n ? open_archive(arena_strndup(&scratch, path, n)) : NULL;
     struct tar_member *m = seek_member(a, path + n + 1) ? calloc(1, sizeof *m) : NULL;
     arena_free(&scratch);

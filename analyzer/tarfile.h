@@ -17,6 +17,9 @@ bool tar_is(const char *path); /* a tar archive, by its content */
 /* Names of the regular files, in the archive's order. */
 bool tar_list(const char *path, struct arena *a, struct tar_names *out, struct err *e);
 
+/* Of the path of a member: how long its archive's path is in front of the '/'; 0: it is none. */
+size_t tar_archive_length(const char *path);
+
 struct tar_member;
 /* The member of a path "ARCHIVE/NAME"; NULL: the path is none, *e is not touched. */
 struct tar_member *tar_open(const char *path);

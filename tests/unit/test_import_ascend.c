@@ -116,15 +116,24 @@ TEST(ranks_by_the_profilers_names)
     check_rank("a_ascend_pt/OUT/trace_view.json", -1);
     import_write("a_ascend_pt/profiler_info_17.json", "{}", 2);
     check_rank("a_ascend_pt/OUT/trace_view.json", 17);
+    assert_int_equal(system("tar czf a.tar.gz a_ascend_pt && tar cf b.tar -C a_ascend_pt ."), 0);
+    check_rank("a.tar.gz/a_ascend_pt/OUT/trace_view.json", 17);
+    check_rank("b.tar/./OUT/trace_view.json", 17);
     import_write("a_ascend_pt/profiler_info_18.json", "{}", 2); /* two: whose is it? */
     check_rank("a_ascend_pt/OUT/trace_view.json", -1);
     import_write("a_ascend_pt/OUT/profiler_info_3.json", "{}", 2);
     check_rank("a_ascend_pt/OUT/trace_view.json", 3);
+    assert_int_equal(system("tar cf b.tar -C a_ascend_pt OUT profiler_info_17.json profiler_info_18.json"), 0);
+    check_rank("b.tar/OUT/trace_view.json", 3);
+    assert_int_equal(system("tar cf b.tar -C a_ascend_pt profiler_info_17.json profiler_info_18.json OUT/trace_view.json"), 0);
+    check_rank("b.tar/OUT/trace_view.json", -1);
     case_build(TEST_DATA "/import_ascend_db/tasks_alone(ok,events=2,loss=0).sql", "ascend_pytorch_profiler_6.db");
     check_rank("ascend_pytorch_profiler_6.db", 6);
     case_build(TEST_DATA "/import_ascend_db/kernels_collectives_calls(ok,events=7,loss=0).sql", "ascend_pytorch_profiler_6.db");
     check_rank("ascend_pytorch_profiler_6.db", 5); /* the table comes before the name */
-    static const char *const made[] = {"ascend_pytorch_profiler_6.db",
+    static const char *const made[] = {"a.tar.gz",
+                                       "b.tar",
+                                       "ascend_pytorch_profiler_6.db",
                                        "a_ascend_pt/OUT/trace_view.json",
                                        "a_ascend_pt/OUT/profiler_info_3.json",
                                        "a_ascend_pt/OUT",
