@@ -29,6 +29,12 @@ static enum sniffed sniff(const struct input *in)
     return found;
 }
 
+/* Beside traces, what is no database at all is left out. */
+static bool holds(struct input *in)
+{
+    return sniff(in) == SNIFF_YES;
+}
+
 /* Names of memory kinds and copy directions as the ENUM tables spell them, and their numbers where there is no such table. */
 static const struct kind {
     const char *suffix;
@@ -174,4 +180,4 @@ static bool read(struct input *in, struct tracedata *d, struct err *e)
 }
 
 const struct importer import_nsys = {
-    .name = "nsys", .what = "SQLite exports of Nsight Systems (nsys export --type sqlite)", .sniff = sniff, .read = read};
+    .name = "nsys", .what = "SQLite exports of Nsight Systems (nsys export --type sqlite)", .sniff = sniff, .read = read, .holds = holds};

@@ -162,6 +162,7 @@ TEST(other_files_beside_traces)
                   {"ph.json", "JSON without one whole event of a trace"},
                   {"none.json", "JSON without one whole event of a trace"},
                   {"cut.json", "JSON without one whole event of a trace"},
+                  {"torn.sqlite", "an SQLite database without the tables of a trace, or a damaged one"},
                   {"more.tar.gz", "a tar archive; give it by itself, or mend it if it is cut"},
                   {"photo.jpg", NULL}};
     static const char *const given[] = {"beside", "beside.tar.gz"};
@@ -176,6 +177,7 @@ TEST(other_files_beside_traces)
         import_write("beside/ph.json", "{\"ph\": 7.2}", 11);
         import_write("beside/none.json", "{\"traceEvents\": []}", 19);
         import_write("beside/cut.json", trace, 40);
+        import_write("beside/torn.sqlite", "SQLite format 3\0\0\0\0\0\0\0\0\0", 24);
         import_write("beside/photo.jpg", "\xff\xd8\xff\xe0 JFIF", 9);
         assert_int_equal(system("gzip -k beside/cache.db && cp run.tar.gz beside/more.tar.gz"), 0);
         snprintf(want, sizeof want, "find beside -type f ! -name %s -delete; cp run/b.json beside/t.json; tar czf beside.tar.gz beside",
