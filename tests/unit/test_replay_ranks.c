@@ -89,6 +89,39 @@ TEST(clocks_are_told_by_the_ends_of_collectives)
     trace_close(&t);
 }
 
+/* Exchanges need not end together: here rank 1's end 40 later. They tell where nothing else does. */
+TEST(exchanges_tell_clocks_where_nothing_else_does)
+{
+    const int64_t ahead = 5000;
+    for (int gathers = 0; gathers < 2; gathers++) {
+        struct maker one[2] = {maker("exchange0"), maker("exchange1")};
+        const struct trace_opts o = TRACE_OPTS_NONE;
+        const char *paths[] = {one[0].path, one[1].path};
+        struct trace t;
+        struct replay r;
+        struct err e = {0};
+        for (int k = 0; k < 2; k++) {
+            one[k].rank = k;
+            for (int i = 0; i < 3; i++) {
+                make_comm(&one[k], "cp", "send_recv", 0, 100 * i + 10 + 40 * k + ahead * k, 100 * i + 50 + 40 * k + ahead * k, i, 2, 8);
+                one[k].d.comms[one[k].d.ncomms - 1].peer = 1 - k;
+            }
+            if (gathers)
+                make_comm(&one[k], "cp", "all_gather", 0, 400 + ahead * k, 430 + ahead * k, 3, 2, 8);
+            make_file(&one[k]);
+        }
+        assert_ok(trace_open(paths, 2, &o, &t, &e), &e);
+        replay_graph(&t, SITE_FUNCTION, &r);
+        assert_int_equal(r.ngroups, 3 + gathers);
+        for (size_t q = 0; q < r.nqueues; q++)
+            assert_int_equal(r.queues[q].offset, r.queues[q].file ? -ahead - (gathers ? 0 : 40) : 0);
+        replay_free(&r);
+        trace_close(&t);
+        unlink(paths[0]);
+        unlink(paths[1]);
+    }
+}
+
 /* Twenty collectives of three hosts. The clocks of the second and third gain 500 and lose 250 ns a ms and began elsewhere; the
  * third host has two files of one boot. In each call rank 3 is the last, by 10 ns, to arrive: drift would hide it. */
 enum { HOSTS_CALLS = 20, HOSTS_EVERY = 100000 };
@@ -146,4 +179,5 @@ TEST(hosts_are_put_on_one_clock_drift_and_all)
 }
 
 UNIT_MAIN(UNIT(collectives_move_when_the_last_rank_has_come), UNIT(host_time_before_the_first_call_goes_from_each_rank),
-          UNIT(clocks_are_told_by_the_ends_of_collectives), UNIT(hosts_are_put_on_one_clock_drift_and_all))
+          UNIT(clocks_are_told_by_the_ends_of_collectives), UNIT(exchanges_tell_clocks_where_nothing_else_does),
+          UNIT(hosts_are_put_on_one_clock_drift_and_all))
