@@ -53,21 +53,6 @@ static struct known *room_to_know(struct defs *d)
     return larger;
 }
 
-static bool new_chunk(struct defs *d)
-{
-    struct chunk *c = pool_take(d->pool, RING_DEFINITIONS, d->total + d->at);
-    if (!c)
-        return false;
-    if (d->write)
-        atomic_store_explicit(&d->write->next, c, memory_order_release);
-    else
-        atomic_store_explicit(&d->first, c, memory_order_release);
-    d->total += d->at;
-    d->write = c;
-    d->at = 0;
-    return true;
-}
-
 static char *copy_text(char *to, const char *s)
 {
     size_t n = s ? strnlen(s, LONGEST) : 0;
@@ -82,16 +67,16 @@ static bool put(struct defs *d, struct def def, struct def_tail t)
     for (int i = 0; i < 2; i++)
         n += t.text[i] ? strnlen(t.text[i], LONGEST) + 1 : 1;
     def.bytes = (uint32_t)((sizeof def + n + 7) / 8 * 8);
-    if (def.bytes > CHUNK_ROOM || ((!d->write || d->at + def.bytes > CHUNK_ROOM) && !new_chunk(d)))
+    if (def.bytes > CHUNK_ROOM || ((!d->out.write || d->out.at + def.bytes > CHUNK_ROOM) && !chunks_more(&d->out, d->pool, RING_DEFINITIONS)))
         return false;
-    char *to = d->write->data + d->at;
+    char *to = d->out.write->data + d->out.at;
     memcpy(to, &def, sizeof def);
     to += sizeof def;
     if (t.n)
         memcpy(to, t.bytes, t.n);
     copy_text(copy_text(to + t.n, t.text[0]), t.text[1]);
-    d->at += def.bytes;
-    atomic_store_explicit(&d->write->used, d->at, memory_order_release);
+    d->out.at += def.bytes;
+    atomic_store_explicit(&d->out.write->used, d->out.at, memory_order_release);
     return true;
 }
 
@@ -133,7 +118,7 @@ void defs_site(struct defs *d, const struct site *s)
 const struct def *defs_next(const struct defs *d, struct defs_cursor *at)
 {
     if (!at->chunk)
-        at->chunk = atomic_load_explicit(&d->first, memory_order_acquire);
+        at->chunk = atomic_load_explicit(&d->out.first, memory_order_acquire);
     while (at->chunk) {
         const struct chunk *next = atomic_load_explicit(&at->chunk->next, memory_order_acquire);
         if (at->at < atomic_load_explicit(&at->chunk->used, memory_order_acquire)) {

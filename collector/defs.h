@@ -9,10 +9,7 @@
 struct defs {
     pthread_mutex_t lock;
     struct pool *pool;
-    struct chunk *write;
-    uint32_t at;
-    int64_t total;                 /* bytes before that chunk */
-    _Atomic(struct chunk *) first; /* for the writer, who reads along */
+    struct chunks out;
     _Atomic(struct known *) known; /* addresses that are defined */
 };
 

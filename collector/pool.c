@@ -195,6 +195,21 @@ void pool_give(struct pool *p, struct chunk *c)
     } while (!atomic_compare_exchange_weak_explicit(&p->head, &head, next, memory_order_release, memory_order_relaxed));
 }
 
+bool chunks_more(struct chunks *c, struct pool *p, uint32_t ring)
+{
+    struct chunk *next = pool_take(p, ring, c->total + c->at);
+    if (!next)
+        return false;
+    if (c->write)
+        atomic_store_explicit(&c->write->next, next, memory_order_release);
+    else
+        atomic_store_explicit(&c->first, next, memory_order_release);
+    c->total += c->at;
+    c->write = next;
+    c->at = 0;
+    return true;
+}
+
 size_t pool_peak(const struct pool *p)
 {
     return (size_t)atomic_load_explicit(&p->fresh, memory_order_relaxed) * CHUNK_BYTES;

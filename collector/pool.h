@@ -36,4 +36,15 @@ struct chunk *pool_take(struct pool *p, uint32_t ring, int64_t base);
 /* Lets the file grow before it has to: for the writer, so that who takes a chunk need not. */
 void pool_ahead(struct pool *p);
 void pool_give(struct pool *p, struct chunk *c);
+
+/* What somebody writes who fills chunk after chunk; a reader starts at the first and follows `next`. */
+struct chunks {
+    struct chunk *write;           /* NULL: none yet */
+    uint32_t at;                   /* `used` of that chunk */
+    int64_t total;                 /* bytes before it */
+    _Atomic(struct chunk *) first; /* set once */
+};
+/* The next one, empty, of that ring. false: the cap is reached, and all stays. */
+bool chunks_more(struct chunks *c, struct pool *p, uint32_t ring);
+
 size_t pool_peak(const struct pool *p); /* bytes that were in use at most, to the chunk */

@@ -12,21 +12,6 @@ static void count_lost(struct ring *r, struct pool *p)
     atomic_fetch_add_explicit(&p->base->lost, 1, memory_order_relaxed);
 }
 
-__attribute__((noinline)) static bool new_chunk(struct ring *r, struct pool *p)
-{
-    struct chunk *c = pool_take(p, r->number, r->total + r->at);
-    if (!c)
-        return false;
-    if (r->write)
-        atomic_store_explicit(&r->write->next, c, memory_order_release);
-    else
-        atomic_store_explicit(&r->first, c, memory_order_release);
-    r->total += r->at;
-    r->write = c;
-    r->at = 0;
-    return true;
-}
-
 /* One number for all addresses of an event: events that look alike come again and again, so one look tells. */
 static uint64_t addresses_of(const struct activity *a, const union emit_more *more)
 {
@@ -66,14 +51,14 @@ static void define(struct ring *r, const struct activity *a, const union emit_mo
 /* Room for `need` bytes at the end of the ring; NULL: the cap is reached. */
 static char *room_for(struct ring *r, struct pool *p, size_t need)
 {
-    bool room = r->write && r->at + need <= CHUNK_ROOM;
-    return room || new_chunk(r, p) ? r->write->data + r->at : NULL;
+    bool room = r->out.write && r->out.at + need <= CHUNK_ROOM;
+    return room || chunks_more(&r->out, p, r->number) ? r->out.write->data + r->out.at : NULL;
 }
 
 static void publish(struct ring *r, size_t bytes)
 {
-    r->at += (uint32_t)bytes;
-    atomic_store_explicit(&r->write->used, r->at, memory_order_release);
+    r->out.at += (uint32_t)bytes;
+    atomic_store_explicit(&r->out.write->used, r->out.at, memory_order_release);
 }
 
 static size_t length(const char *s)
@@ -129,7 +114,7 @@ bool ring_put(struct ring *r, struct pool *p, const struct activity *a, const st
 static bool look_ahead(struct ring *r)
 {
     if (!r->read)
-        r->read = r->oldest = atomic_load_explicit(&r->first, memory_order_acquire);
+        r->read = r->oldest = atomic_load_explicit(&r->out.first, memory_order_acquire);
     while (r->read) {
         struct chunk *next = atomic_load_explicit(&r->read->next, memory_order_acquire);
         r->read_to = atomic_load_explicit(&r->read->used, memory_order_acquire);
@@ -165,13 +150,13 @@ void ring_release(struct ring *r, struct pool *p)
 
 void ring_drop(struct ring *r, struct pool *p)
 {
-    struct chunk *c = r->oldest ? r->oldest : atomic_load(&r->first);
+    struct chunk *c = r->oldest ? r->oldest : atomic_load(&r->out.first);
     for (struct chunk *next; c; c = next) {
         next = atomic_load(&c->next);
         pool_give(p, c);
     }
-    r->read = r->oldest = r->write = NULL;
-    r->read_at = r->read_to = r->at = 0;
-    r->total = 0;
-    atomic_store(&r->first, NULL);
+    r->read = r->oldest = r->out.write = NULL;
+    r->read_at = r->read_to = r->out.at = 0;
+    r->out.total = 0;
+    atomic_store(&r->out.first, NULL);
 }

@@ -15,19 +15,16 @@ enum { RING_KNOWS = 128 };
 
 struct ring {
     /* of the emitting thread */
-    struct chunk *write;
-    uint32_t at;   /* `used` of that chunk */
-    int64_t total; /* bytes before it */
+    struct chunks out;
     int32_t tid;
     uint32_t number;
     char name[16];              /* of the thread when it emitted first */
     struct defs *defs;          /* NULL: nothing is defined (timing) */
     uint64_t knows[RING_KNOWS]; /* the addresses of events that came lately: they are defined */
 
-    _Atomic(struct chunk *) first; /* set once */
-    _Atomic int64_t lost;          /* events dropped; only grows */
-    _Atomic int state;             /* enum ring_state */
-    _Atomic(struct ring *) next;   /* in the list of all rings */
+    _Atomic int64_t lost;        /* events dropped; only grows */
+    _Atomic int state;           /* enum ring_state */
+    _Atomic(struct ring *) next; /* in the list of all rings */
 
     /* of the writer */
     struct chunk *read, *oldest;
