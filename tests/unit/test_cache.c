@@ -1,30 +1,10 @@
 /* test_cache.c - when a remembered route or resolution may be used, and what is counted (spec D.6). */
-#include "unit.h"
+#include "on_device.h"
 
 #include "kernels/layout/resolve.h"
 #include "layout_oracle.h"
 
-/* One device; cp and rank are only numbers for the route builder. */
-static struct device *device;
-static struct stream *stream;
-static struct err e;
-
-static int open_device(void **state)
-{
-    (void)state;
-    memset(&e, 0, sizeof e);
-    device = device_open("cpu", 0, 0, &e);
-    stream = device ? device_stream(device) : NULL;
-    return device ? 0 : -1;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    device_close(device);
-    return 0;
-}
-
+/* cp and rank are only numbers for the route builder. */
 static const int64_t first_cu[] = {0, 16, 48}, second_cu[] = {0, 32, 48};
 enum { ENTRIES = 3, TOTAL = 48, CP = 2 };
 
@@ -350,8 +330,6 @@ TEST(resolution_names_the_length)
     boundaries_close(b);
     boundaries_close(none);
 }
-
-#define ON_DEVICE(name) cmocka_unit_test_setup_teardown(name, open_device, close_device)
 
 UNIT_MAIN(ON_DEVICE(a_second_use_is_a_hit), ON_DEVICE(directions_are_separate), ON_DEVICE(a_replaced_buffer_rebuilds),
           ON_DEVICE(an_in_place_refill_rebuilds), ON_DEVICE(a_write_through_a_view_rebuilds), ON_DEVICE(a_new_object_starts_empty),

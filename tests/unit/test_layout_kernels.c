@@ -1,29 +1,10 @@
 /* test_layout_kernels.c - index and row kernels on a device against one-line loops. */
-#include "unit.h"
+#include "on_device.h"
 
 #include "kernels/ops/index.h"
 #include "kernels/ops/pack.h"
 
 enum { MAX = 200 };
-
-static struct device *device;
-static struct stream *stream;
-
-static int open_device(void **state)
-{
-    (void)state;
-    struct err e = {0};
-    device = device_open("cpu", 0, 0, &e);
-    stream = device ? device_stream(device) : NULL;
-    return device ? 0 : -1;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    device_close(device);
-    return 0;
-}
 
 static void *up(const void *v, size_t bytes)
 {
@@ -278,8 +259,6 @@ TEST(joins_and_column_blocks)
         dev_free(device, dv);
     }
 }
-
-#define ON_DEVICE(name) cmocka_unit_test_setup_teardown(name, open_device, close_device)
 
 UNIT_MAIN(ON_DEVICE(arithmetic), ON_DEVICE(ranges_differences_and_masks), ON_DEVICE(an_empty_mask_has_nothing_set), ON_DEVICE(buckets_and_order),
           ON_DEVICE(gathers_and_scatters), ON_DEVICE(rows_move_whole), ON_DEVICE(scatter_add_is_the_transpose_of_gather),

@@ -4,23 +4,9 @@
 
 static const struct trace_opts all_rows = {.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .span = "all"};
 
-struct opened {
-    struct trace t;
-    struct table s;
-};
-
 static struct opened open_idle(struct maker *m, const struct trace_opts *o)
 {
-    struct opened x;
-    make_open(m, o, &x.t);
-    make_table(&x.t, "idle", NULL, &x.s);
-    return x;
-}
-
-static void close_idle(struct opened *x)
-{
-    table_free(&x->s);
-    trace_close(&x->t);
+    return open_table(m, o, "idle", NULL);
 }
 
 static void assert_row(const struct table *s, const char *cause, const char *site, int64_t gaps, int64_t ns)
@@ -48,7 +34,7 @@ TEST(idle_after_a_sync_is_its_sites)
     struct opened x = open_idle(&m, NULL);
     assert_int_equal(x.s.nrows, 1);
     assert_row(&x.s, "sync", "cudaStreamSynchronize", 1, 20); /* the whole bubble, as in syncs */
-    close_idle(&x);
+    close_table(&x);
 }
 
 TEST(a_late_launch_is_the_operators)
@@ -61,7 +47,7 @@ TEST(a_late_launch_is_the_operators)
     assert_int_equal(x.s.nrows, 1);
     assert_row(&x.s, "launch", "aten::mm", 1, 20);
     assert_true(real_of(&x.s, 0, "share_pct") == 100);
-    close_idle(&x);
+    close_table(&x);
 }
 
 /* Nobody is at anything for longer than the allowance between rows. */
@@ -76,7 +62,7 @@ TEST(nothing_to_do_is_none)
     assert_int_equal(x.s.nrows, 2);
     assert_row(&x.s, "none", "", 1, late - 100 - 50);
     assert_row(&x.s, "launch", "work", 1, 100);
-    close_idle(&x);
+    close_table(&x);
 }
 
 /* Code between two rows counts as busy up to the allowance; the profiler's own time does not. */
@@ -94,7 +80,7 @@ TEST(short_stretches_between_rows_are_busy)
         assert_row(&x.s, "launch", "cudaLaunchKernel", 1, over ? 30 + 1 : end + 1 - 20);
         if (over)
             assert_row(&x.s, "none", "", 1, end - 50);
-        close_idle(&x);
+        close_table(&x);
     }
 }
 
@@ -124,7 +110,7 @@ TEST(launched_work_waits_for_an_event)
         struct opened x = open_idle(&m, NULL);
         assert_int_equal(x.s.nrows, 1);
         assert_row(&x.s, told ? "event" : "launch", told ? "" : "cudaLaunchKernel", 1, 20);
-        close_idle(&x);
+        close_table(&x);
     }
 }
 
@@ -142,7 +128,7 @@ TEST(a_wait_belongs_to_the_next_launch_of_its_stream)
     struct opened x = open_idle(&m, NULL);
     assert_row(&x.s, "launch", "cudaLaunchKernel", 1, 10);
     assert_row(&x.s, "event", "", 1, 5);
-    close_idle(&x);
+    close_table(&x);
 }
 
 /* nsys-ai#599: waiting and copying are different. */
@@ -156,7 +142,7 @@ TEST(no_device_is_idle_while_it_copies)
     struct opened x = open_idle(&m, NULL);
     assert_int_equal(x.s.nrows, 1);
     assert_int_equal(cell_of(&x.s, 0, "idle_ns"), 2);
-    close_idle(&x);
+    close_table(&x);
 }
 
 TEST(without_host_rows_there_is_no_cause)
@@ -168,7 +154,7 @@ TEST(without_host_rows_there_is_no_cause)
     assert_int_equal(x.s.nrows, 1);
     assert_true(is_absent(&x.s, 0, "cause"));
     assert_int_equal(cell_of(&x.s, 0, "idle_ns"), 20);
-    close_idle(&x);
+    close_table(&x);
 }
 
 /* Unlinked rows: the host as a whole decides, and nothing is lost. */
@@ -180,7 +166,7 @@ TEST(work_without_launch_rows_counts)
     make_work(&m, EV_KERNEL, "b", 0, 7, 70, 80, -1);
     struct opened x = open_idle(&m, NULL);
     assert_row(&x.s, "launch", "", 1, 20);
-    close_idle(&x);
+    close_table(&x);
 }
 
 TEST(a_cpu_trace_says_so)

@@ -2,24 +2,10 @@
 #include "analyzer/ranges.h"
 #include "range_maker.h"
 
-struct opened {
-    struct trace t;
-    struct table s;
-};
-
 static struct opened open_ranges(struct maker *m, const struct ranges_args *args)
 {
     static const struct trace_opts all = {.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .span = "all"};
-    struct opened x;
-    make_open(m, &all, &x.t);
-    make_table(&x.t, "ranges", args, &x.s);
-    return x;
-}
-
-static void close_ranges(struct opened *x)
-{
-    table_free(&x->s);
-    trace_close(&x->t);
+    return open_table(m, &all, "ranges", args);
 }
 
 static void assert_path(const struct table *s, const char *path, int64_t calls, int64_t host, int64_t gpu)
@@ -50,7 +36,7 @@ TEST(numbers_include_inner_ranges)
     assert_int_equal(x.s.nrows, 2);
     assert_path(&x.s, "outer", 1, 100, 60); /* 20 .. 70 once, and c */
     assert_path(&x.s, "outer/inner", 2, 40, 50);
-    close_ranges(&x);
+    close_table(&x);
 }
 
 TEST(domains_nest_apart_and_threads_too)
@@ -67,7 +53,7 @@ TEST(domains_nest_apart_and_threads_too)
     assert_path(&x.s, "outer", 1, 100, 30);
     assert_path(&x.s, "outer/inner", 1, 5, 30);
     assert_path(&x.s, "other", 1, 5, 0);
-    close_ranges(&x);
+    close_table(&x);
 }
 
 /* open 5 .. 50 overlaps outer 0 .. 40 and after 45 .. 60: it is in none of them and none is in it, but its work is. */
@@ -87,7 +73,7 @@ TEST(start_end_ranges_stand_apart)
     assert_path(&x.s, "outer", 1, 40, 10);
     assert_path(&x.s, "outer/inner", 1, 10, 10);
     assert_path(&x.s, "after", 1, 15, 10);
-    close_ranges(&x);
+    close_table(&x);
 }
 
 /* Two of a name at once: each is a call, the work in both counts once. */
@@ -100,7 +86,7 @@ TEST(start_end_ranges_may_overlap_themselves)
     struct opened x = open_ranges(&m, NULL);
     assert_int_equal(x.s.nrows, 1);
     assert_path(&x.s, "req", 2, 80, 10);
-    close_ranges(&x);
+    close_table(&x);
 }
 
 TEST(numbers_of_names_are_dropped_unless_asked_for)
@@ -116,7 +102,7 @@ TEST(numbers_of_names_are_dropped_unless_asked_for)
         assert_int_equal(x.s.nrows, k ? 2 : 1);
         assert_int_equal(cell_of(&x.s, row_with(&x.s, "path", k ? "layer#4" : "layer"), "host_ns"), k ? 15 : 25);
         assert_true(is_absent(&x.s, 0, "gpu_ns") && is_absent(&x.s, 0, "op_syncs") && is_absent(&x.s, 0, "wait_syncs")); /* not 0 */
-        close_ranges(&x);
+        close_table(&x);
     }
 }
 
@@ -133,7 +119,7 @@ TEST(syncs_are_counted_where_they_lie)
     assert_int_equal(cell_of(&x.s, outer, "wait_syncs"), 2);
     assert_int_equal(cell_of(&x.s, inner, "op_syncs"), 1);
     assert_int_equal(cell_of(&x.s, inner, "wait_syncs"), 1);
-    close_ranges(&x);
+    close_table(&x);
 }
 
 /* A graph's kernels share their launch: each counts, the launch once (HTA#290). */
@@ -146,7 +132,7 @@ TEST(kernels_of_one_launch_all_count)
         make_work(&m, EV_KERNEL, "g", 0, 7, 30 + 10 * i, 35 + 10 * i, 9);
     struct opened x = open_ranges(&m, NULL);
     assert_path(&x.s, "replay", 1, 20, 20);
-    close_ranges(&x);
+    close_table(&x);
 }
 
 /* A range around everything holds the busy time of the device, and no inner one more than that. */
@@ -174,7 +160,7 @@ TEST(the_outermost_range_holds_all_work)
         for (size_t i = 0; i < x.s.nrows; i++)
             assert_true(cell_of(&x.s, i, "gpu_ns") >= 0 && cell_of(&x.s, i, "gpu_ns") <= busy);
         table_free(&summary);
-        close_ranges(&x);
+        close_table(&x);
     }
 }
 
@@ -235,7 +221,7 @@ TEST(device_work_matches_a_bitmap)
             assert_int_equal(cell_of(&x.s, i, "gpu_ns"), counted(&d, r));
         }
         assert_int_equal(seen, RANGES);
-        close_ranges(&x);
+        close_table(&x);
     }
 }
 

@@ -1,24 +1,10 @@
 /* test_table_repeats.c - equal work inside one micro-batch, and what only looks equal. */
 #include "range_maker.h"
 
-struct opened {
-    struct trace t;
-    struct table s;
-};
-
 static struct opened open_repeats(struct maker *m)
 {
     static const struct trace_opts all = {.rank = -1, .device = -1, .from = INT64_MIN, .to = INT64_MAX, .span = "all"};
-    struct opened x;
-    make_open(m, &all, &x.t);
-    make_table(&x.t, "repeats", NULL, &x.s);
-    return x;
-}
-
-static void close_repeats(struct opened *x)
-{
-    table_free(&x->s);
-    trace_close(&x->t);
+    return open_table(m, &all, "repeats", NULL);
 }
 
 /* A blocking copy from function `where` of route.c. */
@@ -44,7 +30,7 @@ TEST(work_before_the_range_is_not_of_it)
     assert_int_equal(x.s.nrows, 1);
     assert_int_equal(cell_of(&x.s, 0, "identical"), 1);
     assert_int_equal(cell_of(&x.s, 0, "gpu_ns"), 0);
-    close_repeats(&x);
+    close_table(&x);
 }
 
 /* One route at `at`: 40 ns on the host; two kernels of `grid` blocks of 3 ns each, two blocking calls. */
@@ -75,7 +61,7 @@ TEST(equal_routes_of_a_microbatch_repeat)
     assert_int_equal(cell_of(&x.s, 0, "syncs"), 4);
     assert_int_equal(cell_of(&x.s, 0, "host_ns"), 60); /* from the range's start to the last blocking call */
     assert_int_equal(cell_of(&x.s, 0, "gpu_ns"), 12);
-    close_repeats(&x);
+    close_table(&x);
 }
 
 /* Another kernel, another order, another size of copy: not the same work. */
@@ -101,7 +87,7 @@ TEST(what_differs_does_not_repeat)
         }
         struct opened x = open_repeats(&m);
         assert_int_equal(x.s.nrows, variant == 0);
-        close_repeats(&x);
+        close_table(&x);
     }
 }
 
@@ -118,7 +104,7 @@ TEST(only_blocking_work_inside_counts)
     }
     struct opened x = open_repeats(&m);
     assert_int_equal(x.s.nrows, 0);
-    close_repeats(&x);
+    close_table(&x);
 }
 
 TEST(without_microbatches_the_step_counts_and_is_named)
@@ -132,7 +118,7 @@ TEST(without_microbatches_the_step_counts_and_is_named)
     struct opened x = open_repeats(&m);
     assert_int_equal(cell_of(&x.s, 0, "identical"), 1);
     assert_non_null(strstr(x.s.notes[0], "no micro-batches are marked"));
-    close_repeats(&x);
+    close_table(&x);
 }
 
 /* The frame of the user's own code is the instance, not torch's. */
@@ -154,7 +140,7 @@ TEST(user_frames_are_calls)
     assert_int_equal(cell_of(&x.s, 0, "syncs"), 4);
     assert_int_equal(cell_of(&x.s, 0, "host_ns"), 60);
     assert_true(is_absent(&x.s, 0, "gpu_ns"));
-    close_repeats(&x);
+    close_table(&x);
 }
 
 UNIT_MAIN(UNIT(equal_routes_of_a_microbatch_repeat), UNIT(what_differs_does_not_repeat), UNIT(work_before_the_range_is_not_of_it),

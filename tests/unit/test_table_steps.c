@@ -1,23 +1,9 @@
 /* test_table_steps.c - steps, their tokens and outliers. */
 #include "range_maker.h"
 
-struct opened {
-    struct trace t;
-    struct table s;
-};
-
 static struct opened open_steps(struct maker *m)
 {
-    struct opened x;
-    make_open(m, NULL, &x.t);
-    make_table(&x.t, "steps", NULL, &x.s);
-    return x;
-}
-
-static void close_steps(struct opened *x)
-{
-    table_free(&x->s);
-    trace_close(&x->t);
+    return open_table(m, NULL, "steps", NULL);
 }
 
 /* Steps of these lengths end to end from 100 on, each with one mark of so many tokens (0: none). */
@@ -46,7 +32,7 @@ TEST(an_outlier_is_over_1_6_medians)
     assert_int_equal(cell_of(&x.s, 1, "start_ns"), 100); /* since the first row */
     assert_int_equal(cell_of(&x.s, 1, "duration_ns"), 160);
     assert_true(is_absent(&x.s, 0, "tokens") && is_absent(&x.s, 0, "ns_per_token") && is_absent(&x.s, 0, "busy_pct"));
-    close_steps(&x);
+    close_table(&x);
 }
 
 TEST(tokens_tell_long_from_slow)
@@ -58,7 +44,7 @@ TEST(tokens_tell_long_from_slow)
     assert_true(real_of(&x.s, 1, "ns_per_token") == 10);
     assert_int_equal(cell_of(&x.s, 1, "outlier"), 0);
     assert_int_equal(cell_of(&x.s, 2, "outlier"), 1);
-    close_steps(&x);
+    close_table(&x);
 }
 
 TEST(busy_is_of_the_busiest_device)
@@ -70,7 +56,7 @@ TEST(busy_is_of_the_busiest_device)
     make_work(&m, EV_KERNEL, "a", 1, 7, 190, 290, -1); /* 10 of it in the step */
     struct opened x = open_steps(&m);
     assert_true(real_of(&x.s, 0, "busy_pct") == 50);
-    close_steps(&x);
+    close_table(&x);
 }
 
 /* A step that begins inside its predecessor, and the shorter one of the same number, are said in every table. */
@@ -95,7 +81,7 @@ TEST(steps_that_overlap_are_said)
         assert_true(said);
         table_free(&s);
     }
-    close_steps(&x);
+    close_table(&x);
 }
 
 /* Ranges of libraries are no steps, and warm-up is none. */
@@ -142,7 +128,7 @@ TEST(kernels_that_repeat_are_steps)
     }
     assert_int_equal(cell_of(&x.s, 0, "duration_ns"), 160);
     assert_int_equal(cell_of(&x.s, 1, "duration_ns"), 160);
-    close_steps(&x);
+    close_table(&x);
 }
 
 /* One forward pass: layers repeat, but something else comes behind them; one kernel in a loop; twice is not often enough. */

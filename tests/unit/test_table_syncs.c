@@ -5,23 +5,9 @@
 
 static const struct syncs_args op = {.ledger = "op"}, by_line = {.by = "line"}, by_stack = {.by = "stack"};
 
-struct opened {
-    struct trace t;
-    struct table s;
-};
-
 static struct opened open_syncs(struct maker *m, const struct syncs_args *args)
 {
-    struct opened o;
-    make_open(m, NULL, &o.t);
-    make_table(&o.t, "syncs", args, &o.s);
-    return o;
-}
-
-static void close_syncs(struct opened *o)
-{
-    table_free(&o->s);
-    trace_close(&o->t);
+    return open_table(m, NULL, "syncs", args);
 }
 
 /* The row of an API and site (NULL: any). */
@@ -62,7 +48,7 @@ TEST(a_wait_that_drains_the_device)
     assert_string_equal(text_of(&o.s, 0, "class"), "stream");
     assert_int_equal(cell_of(&o.s, 0, "count"), 1);
     assert_cost(&o.s, 0, 42, 2, 20, 1);
-    close_syncs(&o);
+    close_table(&o);
 }
 
 TEST(a_wait_for_nothing_has_no_bubble)
@@ -73,7 +59,7 @@ TEST(a_wait_for_nothing_has_no_bubble)
     struct opened o = open_syncs(&m, NULL);
     assert_cost(&o.s, 0, 3, 3, 0, 0);
     assert_string_equal(text_of(&o.s, 0, "class"), "device");
-    close_syncs(&o);
+    close_table(&o);
 }
 
 TEST(of_two_waits_in_a_row_the_second_drains)
@@ -87,7 +73,7 @@ TEST(of_two_waits_in_a_row_the_second_drains)
     assert_string_equal(text_of(&o.s, 0, "api"), "cudaStreamSynchronize");
     assert_cost(&o.s, 0, 6, 1, 20, 1);
     assert_cost(&o.s, 1, 30, 0, 0, 1);
-    close_syncs(&o);
+    close_table(&o);
 }
 
 TEST(an_idle_ns_is_charged_once)
@@ -101,7 +87,7 @@ TEST(an_idle_ns_is_charged_once)
     struct opened o = open_syncs(&m, NULL);
     int64_t sum = cell_of(&o.s, 0, "bubble_ns") + cell_of(&o.s, 1, "bubble_ns");
     assert_int_equal(sum, 20);
-    close_syncs(&o);
+    close_table(&o);
 }
 
 TEST(only_blocking_calls_and_only_the_outermost)
@@ -123,7 +109,7 @@ TEST(only_blocking_calls_and_only_the_outermost)
     assert_int_equal(cell_of(&o.s, row_of(&o.s, "cuMemcpyDtoH_v2", NULL), "count"), 1);
     assert_string_equal(text_of(&o.s, row_of(&o.s, "cudaMalloc", NULL), "class"), "alloc");
     assert_int_equal(cell_of(&o.s, row_of(&o.s, "cudaMalloc", NULL), "did_block"), 0); /* the device worked on, before and after */
-    close_syncs(&o);
+    close_table(&o);
 }
 
 static void copy(struct maker *m, int64_t corr, int64_t start, int src, int dst)
@@ -152,7 +138,7 @@ TEST(async_copies_block_by_their_memory_and_process)
     assert_int_equal(o.s.nrows, 1);
     assert_int_equal(cell_of(&o.s, 0, "count"), 1);
     assert_string_equal(text_of(&o.s, 0, "class"), "copy");
-    close_syncs(&o);
+    close_table(&o);
 }
 
 TEST(our_own_rows_say_class_and_site)
@@ -198,7 +184,7 @@ TEST(op_ledger_counts_each_and_takes_self_time)
     assert_cost(&o.s, nz, 2, 0, 0, 1);
     assert_cost(&o.s, index, 3, 0, 0, 0);
     assert_string_equal(text_of(&o.s, index, "class"), "nonzero");
-    close_syncs(&o);
+    close_table(&o);
 }
 
 TEST(sites_of_foreign_traces)
@@ -242,7 +228,7 @@ TEST(absent_is_not_zero)
     assert_false(table_build(table_find("syncs"), &o.t, NULL, &s, &e));
     assert_int_equal(e.kind, ERR_UNDECIDED); /* no API calls were recorded */
     table_free(&s);
-    close_syncs(&o);
+    close_table(&o);
 }
 
 /* Whatever the rows: no cost is negative, stall is within blocked, all bubbles together are within the device's idle. */
@@ -275,7 +261,7 @@ TEST(costs_stay_within_what_there_is)
         }
         assert_true(bubbles <= idle);
         arena_free(&a);
-        close_syncs(&o);
+        close_table(&o);
     }
 }
 

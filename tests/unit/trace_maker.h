@@ -129,6 +129,26 @@ static inline void make_table(const struct trace *t, const char *name, const voi
     assert_ok(table_build(d, t, args, out, &e), &e);
 }
 
+/* A trace and one of its tables. */
+struct opened {
+    struct trace t;
+    struct table s;
+};
+
+static inline struct opened open_table(struct maker *m, const struct trace_opts *o, const char *name, const void *args)
+{
+    struct opened x;
+    make_open(m, o, &x.t);
+    make_table(&x.t, name, args, &x.s);
+    return x;
+}
+
+static inline void close_table(struct opened *x)
+{
+    table_free(&x->s);
+    trace_close(&x->t);
+}
+
 /* The integer in a row's named column; INT64_MIN when absent. */
 static inline int64_t cell_of(const struct table *t, size_t row, const char *column)
 {
