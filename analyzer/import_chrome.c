@@ -38,12 +38,9 @@ static uint32_t text_of(struct general *x, const struct json_value *v)
     return v->type == JSON_STRING ? json_intern(v, &x->r.d->strings, &x->r.scratch, NULL) : 0;
 }
 
-/* A process or thread: its number, one below -1 for each text that is none, -1 where nothing is said. */
 static int64_t id_of(struct general *x, const struct json_value *v)
 {
-    int64_t n = json_int(v, INT64_MIN);
-    uint32_t text = n == INT64_MIN ? text_of(x, v) : 0;
-    return n != INT64_MIN ? n : -1 - (int64_t)text;
+    return json_id(v, &x->r.d->strings, &x->r.scratch);
 }
 
 /* The number that a text ends in: of "Stream 7". */
@@ -65,9 +62,9 @@ static int64_t lane_of(struct general *x)
 static void look_at_lane(struct general *x)
 {
     int64_t pid = id_of(x, &x->v[PID]), tid = id_of(x, &x->v[TID]), lane = openrows_lane(pid, tid);
-    if (pid < -1)
+    if (json_id_text(pid))
         devlanes_called(&x->lanes, pid, x->v[PID].s, x->v[PID].n);
-    if (tid < -1)
+    if (json_id_text(tid))
         devlanes_thread(&x->lanes, pid, lane, x->v[TID].s, x->v[TID].n);
 }
 
@@ -99,12 +96,7 @@ static bool look(void *ctx)
     return true;
 }
 
-/* The name that a row of its own says, else the text in the place of the number. */
-static uint32_t name_or(struct general *x, uint32_t named, enum slot text)
-{
-    return named || json_int(&x->v[text], INT64_MIN) != INT64_MIN ? named : text_of(x, &x->v[text]);
-}
-
+/* A name that a row of its own says stands above a text in the place of the number. */
 static void on_thread(struct general *x, struct event *ev)
 {
     struct tracedata *d = x->r.d;
@@ -112,8 +104,9 @@ static void on_thread(struct general *x, struct event *ev)
     rows_on_thread(&x->r, ev, pid, id_of(x, &x->v[TID]));
     struct threadkey *t = &d->threads[ev->thread];
     struct processkey *p = &d->processes[t->process];
-    t->name = t->name ? t->name : name_or(x, idmap_get(&x->threads, lane_of(x)), TID);
-    p->name = p->name ? p->name : name_or(x, idmap_get(&x->processes, pid), PID);
+    uint32_t thread = idmap_get(&x->threads, lane_of(x)), process = idmap_get(&x->processes, pid);
+    t->name = thread ? thread : json_id_text(t->tid);
+    p->name = process ? process : json_id_text(pid);
 }
 
 static uint32_t name_of(struct general *x)

@@ -91,6 +91,20 @@ int64_t json_int(const struct json_value *v, int64_t none)
     return may && decimal_whole(v->s, v->n, &i) ? i : none;
 }
 
+static const int64_t TEXTS = -(INT64_C(1) << 40); /* no process or thread has such a number */
+
+int64_t json_id(const struct json_value *v, struct intern *t, struct arena *scratch)
+{
+    int64_t n = json_int(v, INT64_MIN);
+    uint32_t text = n == INT64_MIN && v->type == JSON_STRING ? json_intern(v, t, scratch, NULL) : 0;
+    return text ? TEXTS - (int64_t)text : n < TEXTS ? -1 : n;
+}
+
+uint32_t json_id_text(int64_t id)
+{
+    return id < TEXTS && id >= TEXTS - UINT32_MAX ? (uint32_t)(TEXTS - id) : 0;
+}
+
 bool json_scaled(const struct json_value *v, int shift, int64_t *to)
 {
     return (v->type == JSON_NUMBER || v->type == JSON_STRING) && decimal_scaled(v->s, v->n, shift, to);

@@ -14,6 +14,10 @@ uint32_t json_intern(const struct json_value *v, struct intern *t, struct arena 
 /* A whole number within int64, also in quotes; `none` otherwise (absent, text, a fraction, too large). */
 int64_t json_int(const struct json_value *v, int64_t none);
 
+/* What numbers a process or thread: its number, a far negative one for each text that is none, -1 where nothing is said. */
+int64_t json_id(const struct json_value *v, struct intern *t, struct arena *scratch);
+uint32_t json_id_text(int64_t id); /* that text; 0: the id is a number */
+
 /* A number, also in quotes, times 10^shift (decimal.h); false: it is none. */
 bool json_scaled(const struct json_value *v, int shift, int64_t *to);
 

@@ -133,11 +133,17 @@ static uint32_t device_process(struct kineto *k)
     return k->device_process;
 }
 
+static int64_t id_of(struct kineto *k, enum kineto_slot slot)
+{
+    return json_id(&k->v[slot], &k->d->strings, &k->scratch);
+}
+
 static void place_on_host(struct kineto *k, struct event *ev, int32_t rank)
 {
-    int64_t tid = number(&k->v[K_TID], -1);
+    int64_t tid = id_of(k, K_TID);
     uint32_t process = named_process(k, rank);
-    ev->thread = tracedata_thread(k->d, process ? process : host_process(k, number(&k->v[K_PID], -1)), tid, NULL);
+    process = process ? process : host_process(k, id_of(k, K_PID));
+    ev->thread = tracedata_thread(k->d, process, tid, NULL);
 }
 
 /* Device and stream from the arguments, else from the track that the row is drawn on. */
@@ -190,7 +196,7 @@ static void label(struct kineto *k)
     bool of_thread = json_is(&k->v[K_NAME], "thread_name");
     if (!of_thread && !json_is(&k->v[K_NAME], "process_name"))
         return;
-    struct kineto_label l = {number(&k->v[K_PID], -1), number(&k->v[K_TID], -1), 0, of_thread};
+    struct kineto_label l = {id_of(k, K_PID), id_of(k, K_TID), 0, of_thread};
     l.name = json_intern(&k->v[K_LABEL], &k->d->strings, &k->scratch, NULL);
     ARRAY_PUSH(k->labels, k->nlabels, k->labels_cap, l);
 }
@@ -229,9 +235,9 @@ static bool complete(struct kineto *k, const struct kineto_cat *cat)
     return tracedata_event(k->d, &ev, k->e);
 }
 
-static int64_t lane_of(const struct kineto *k)
+static int64_t lane_of(struct kineto *k)
 {
-    return openrows_lane(number(&k->v[K_PID], -1), number(&k->v[K_TID], -1));
+    return openrows_lane(id_of(k, K_PID), id_of(k, K_TID));
 }
 
 /* Side rows are written with their event, which is yet to come: a begin has none, and those of the host need none. */
@@ -297,16 +303,21 @@ static uint32_t name_of(const struct kineto *k, struct kineto_label key)
     return l ? l->name : 0;
 }
 
+/* What is called by a text keeps it where no row names it. */
 static void apply_labels(struct kineto *k)
 {
     struct tracedata *d = k->d;
     if (k->nlabels)
         qsort(k->labels, k->nlabels, sizeof *k->labels, by_key);
-    for (size_t i = 1; i < d->nprocesses; i++)
-        d->processes[i].name = name_of(k, (struct kineto_label){.pid = d->processes[i].pid});
+    for (size_t i = 1; i < d->nprocesses; i++) {
+        int64_t pid = d->processes[i].pid;
+        uint32_t name = name_of(k, (struct kineto_label){.pid = pid});
+        d->processes[i].name = name ? name : json_id_text(pid);
+    }
     for (size_t i = 1; i < d->nthreads; i++) {
         const struct threadkey *t = &d->threads[i];
-        d->threads[i].name = name_of(k, (struct kineto_label){.pid = d->processes[t->process].pid, .tid = t->tid, .of_thread = true});
+        uint32_t name = name_of(k, (struct kineto_label){.pid = d->processes[t->process].pid, .tid = t->tid, .of_thread = true});
+        d->threads[i].name = name ? name : json_id_text(t->tid);
     }
 }
 

@@ -335,6 +335,29 @@ TEST(threads_and_processes_have_names)
     tracedata_free(&d);
 }
 
+/* Texts in the place of numbers, also such as end in the same number; "7" and 7 are one. */
+TEST(threads_and_processes_called_by_texts)
+{
+    static const char *const called[][2] = {{"\"trainer\"", "\"loader-1\""}, {"\"trainer\"", "\"worker-1\""}, {"\"12\"", "\"7\""}, {"12", "7"},
+                                            {"\"trainer\"", "\"worker-1\""}, {"-3", "-1099511627780"},        {"-3", "\"\""}};
+    char text[2048] = "[{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":\"trainer\",\"tid\":\"worker-1\",\"args\":{\"name\":\"worker\"}}";
+    for (size_t i = 0; i < 7; i++)
+        sprintf(text + strlen(text), ",{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":%s,\"tid\":%s,\"ts\":%zu,\"dur\":1}", called[i][0],
+                called[i][1], i);
+    struct tracedata d = import_text(strcat(text, "]"));
+    const struct threadkey *loader = &d.threads[d.ev[0].thread], *worker = &d.threads[d.ev[1].thread], *none = &d.threads[d.ev[5].thread];
+    assert_int_equal(d.nthreads, 5); /* with the one of no row */
+    assert_int_equal(d.ev[1].thread, d.ev[4].thread);
+    assert_int_equal(d.ev[2].thread, d.ev[3].thread);
+    assert_int_equal(d.threads[d.ev[2].thread].tid, 7);
+    assert_int_equal(loader->process, worker->process);
+    assert_string_equal(intern_str(&d.strings, d.processes[loader->process].name), "trainer");
+    assert_string_equal(intern_str(&d.strings, loader->name), "loader-1");
+    assert_string_equal(intern_str(&d.strings, worker->name), "worker");
+    assert_true(none->tid == -1 && none->name == 0 && d.ev[6].thread == d.ev[5].thread);
+    tracedata_free(&d);
+}
+
 TEST(secrets_stay_in_the_file)
 {
     struct tracedata d =
@@ -372,4 +395,4 @@ UNIT_MAIN(UNIT(cases_are_as_their_names_say), UNIT(a_refusal_names_line_and_reas
           UNIT(begins_and_ends_are_rows), UNIT(collectives_by_their_arguments), UNIT(copies_and_launches_keep_their_details),
           UNIT(waits_on_the_device_track), UNIT(the_rank_counts_wherever_it_stands), UNIT(merged_ranks_are_processes_of_their_own),
           UNIT(names_are_text_whatever_they_hold), UNIT(bytes_that_are_no_utf8_are_replaced), UNIT(threads_and_processes_have_names),
-          UNIT(secrets_stay_in_the_file), UNIT(rocm_is_told_by_its_calls), UNIT(shared_traces_are_exact))
+          UNIT(threads_and_processes_called_by_texts), UNIT(secrets_stay_in_the_file), UNIT(rocm_is_told_by_its_calls), UNIT(shared_traces_are_exact))
