@@ -1,5 +1,6 @@
 /* chrome.c - Chrome traces as people have them. */
 #include "analyzer/chrome.h"
+#include "analyzer/json_text.h"
 
 #include <string.h>
 
@@ -229,6 +230,22 @@ void chrome_losses(struct chrome *c, enum json_step rc, struct tracedata *d, int
     loss(d, "raw control characters in strings", r->controls);
     loss(d, "backslashes that escape nothing taken as they are", r->backslashes);
     loss(d, "bytes that are not UTF-8 replaced", r->bytes);
+}
+
+void chrome_settle_ids(struct tracedata *d)
+{
+    for (size_t i = 1; i < d->nthreads; i++) {
+        struct threadkey *t = &d->threads[i];
+        uint32_t text = json_id_text(t->tid);
+        t->name = t->name ? t->name : text;
+        t->tid = text ? -1 - (int64_t)i : t->tid;
+    }
+    for (size_t i = 1; i < d->nprocesses; i++) {
+        struct processkey *p = &d->processes[i];
+        uint32_t text = json_id_text(p->pid);
+        p->name = p->name ? p->name : text;
+        p->pid = text ? -1 - (int64_t)i : p->pid;
+    }
 }
 
 void chrome_close(struct chrome *c)

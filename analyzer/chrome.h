@@ -44,6 +44,10 @@ bool chrome_refuse(struct chrome *c, enum json_step rc);
 /* Loss rows: what was repaired, stepped over or missing; `events` were kept. */
 void chrome_losses(struct chrome *c, enum json_step rc, struct tracedata *d, int64_t events);
 
+/* At the end: threads and processes that are called by texts (json_id) get those as names where they have none, and small
+ * negative numbers. */
+void chrome_settle_ids(struct tracedata *d);
+
 void chrome_close(struct chrome *c);
 
 /* Does the text begin as such a file might? *in stands for its first bytes. */

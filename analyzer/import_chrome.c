@@ -96,7 +96,6 @@ static bool look(void *ctx)
     return true;
 }
 
-/* A name that a row of its own says stands above a text in the place of the number. */
 static void on_thread(struct general *x, struct event *ev)
 {
     struct tracedata *d = x->r.d;
@@ -104,9 +103,8 @@ static void on_thread(struct general *x, struct event *ev)
     rows_on_thread(&x->r, ev, pid, id_of(x, &x->v[TID]));
     struct threadkey *t = &d->threads[ev->thread];
     struct processkey *p = &d->processes[t->process];
-    uint32_t thread = idmap_get(&x->threads, lane_of(x)), process = idmap_get(&x->processes, pid);
-    t->name = thread ? thread : json_id_text(t->tid);
-    p->name = process ? process : json_id_text(pid);
+    t->name = idmap_get(&x->threads, lane_of(x));
+    p->name = idmap_get(&x->processes, pid);
 }
 
 static uint32_t name_of(struct general *x)
@@ -246,6 +244,7 @@ static bool finish(struct general *x, enum json_step rc)
         return chrome_refuse(&x->c, rc);
     if (!x->r.n)
         return fail(x->r.e, ERR_FAIL, "%s: a Chrome trace without one row of time", x->r.path);
+    chrome_settle_ids(x->r.d);
     chrome_losses(&x->c, rc, x->r.d, x->events);
     rows_loss(&x->r, "ranges without an end, left out", x->open.open);
     rows_loss(&x->r, "ends without a begin, left out", x->open.lone_ends);

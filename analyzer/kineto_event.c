@@ -4,6 +4,7 @@
  * join. That is known once the first call is seen; until then device rows sit in a process of their own, and what was
  * given to it moves at the end.
  */
+#include "analyzer/chrome.h"
 #include "analyzer/decimal.h"
 #include "analyzer/json_text.h"
 #include "analyzer/kineto.h"
@@ -303,22 +304,18 @@ static uint32_t name_of(const struct kineto *k, struct kineto_label key)
     return l ? l->name : 0;
 }
 
-/* What is called by a text keeps it where no row names it. */
 static void apply_labels(struct kineto *k)
 {
     struct tracedata *d = k->d;
     if (k->nlabels)
         qsort(k->labels, k->nlabels, sizeof *k->labels, by_key);
-    for (size_t i = 1; i < d->nprocesses; i++) {
-        int64_t pid = d->processes[i].pid;
-        uint32_t name = name_of(k, (struct kineto_label){.pid = pid});
-        d->processes[i].name = name ? name : json_id_text(pid);
-    }
+    for (size_t i = 1; i < d->nprocesses; i++)
+        d->processes[i].name = name_of(k, (struct kineto_label){.pid = d->processes[i].pid});
     for (size_t i = 1; i < d->nthreads; i++) {
         const struct threadkey *t = &d->threads[i];
-        uint32_t name = name_of(k, (struct kineto_label){.pid = d->processes[t->process].pid, .tid = t->tid, .of_thread = true});
-        d->threads[i].name = name ? name : json_id_text(t->tid);
+        d->threads[i].name = name_of(k, (struct kineto_label){.pid = d->processes[t->process].pid, .tid = t->tid, .of_thread = true});
     }
+    chrome_settle_ids(d);
 }
 
 /* Device rows that were put elsewhere before the first API call move to the process that made it. */

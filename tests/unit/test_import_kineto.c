@@ -354,6 +354,7 @@ TEST(threads_and_processes_called_by_texts)
     assert_string_equal(intern_str(&d.strings, d.processes[loader->process].name), "trainer");
     assert_string_equal(intern_str(&d.strings, loader->name), "loader-1");
     assert_string_equal(intern_str(&d.strings, worker->name), "worker");
+    assert_true(worker->tid < -1 && worker->tid > -10 && worker->tid != loader->tid && d.processes[worker->process].pid > -10);
     assert_true(none->tid == -1 && none->name == 0 && d.ev[6].thread == d.ev[5].thread);
     tracedata_free(&d);
 }
