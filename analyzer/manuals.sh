@@ -12,6 +12,10 @@ commands() { "$1" --help | sed -nE 's/^  ([a-z]+)  +(.*)$/\1 \2/p'; }
 page() { # PROGRAM [COMMAND], title, one-line description
     help2man --no-info --no-discard-stderr --section 1 --manual "cpscope" --source "cpscope $(cpscope --version | awk '{ print $NF }')" \
         --version-string "$(cpscope --version | awk '{ print $NF }')" --name "$3" "$1" |
+        awk '/^\./ { if (examples) print ".fi"; examples = 0 } # each on a line, not filled
+            begins && /^(cpscope|cpbench|srun) / { print ".nf"; examples = 1 }
+            { print; begins = /^\.IP/ }
+            END { if (examples) print ".fi" }' |
         sed -e "s/^\.TH [^ ]* /.TH \"$2\" /" -e '/^\.SH NAME/{n;s/^\(cpscope\|cpbench\) \([a-z]*\) /\1-\2 /}' > "$out/man/${2,,}.1"
 }
 page cpscope CPSCOPE "profile and analyze context-parallel training"
