@@ -61,7 +61,7 @@ static const char doc[] =
     "gradients, before the update; param_hash is of the parameters after it. mfu = (6 * parameters * tokens + 3 * (attention + recurrence)) / "
     "(step time * peak of all ranks), on sim, where the machine says the peak. Time and bytes are those of rank 0.\n\n"
     "  cpbench train --config tiny --mode gdn.chunkwise --steps 10 --log -\n"
-    "  cpbench train --config tiny --mode gdn.ulysses --steps 10 --log - --save model";
+    "  cpbench train --config tiny --mode gdn.ulysses --steps 10 --log - --save m";
 
 /* ---- the configuration ---- */
 
