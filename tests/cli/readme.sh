@@ -8,5 +8,6 @@ while read -r line; do
     echo "$line"
     [[ $line == '$ make '* ]] || eval "${line#\$ }"
 done < want > got
+grep -q '^verdict: ' got || exit 1
 [ -z "$UPDATE" ] || sed -i -e '/^```console/,/^```$/{//!d}' -e '/^```console/r got' "$ROOT/README.md"
 diff want got
