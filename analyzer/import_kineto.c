@@ -251,6 +251,40 @@ static enum sniffed marked(const char *text, size_t n)
     return !kineto_names_cat(text, n) ? SNIFF_NO : quotes_times(text, n) ? SNIFF_LIKELY : SNIFF_YES;
 }
 
+struct seen {
+    struct json_value cat;
+    int64_t rows;
+    bool ours;
+};
+
+static bool see_cat(void *ctx)
+{
+    enum { ENOUGH = 100000 };
+    struct seen *x = ctx;
+    x->ours = x->cat.type == JSON_STRING && kineto_is_cat(x->cat.s, x->cat.n);
+    return !x->ours && ++x->rows < ENOUGH;
+}
+
+/* A text in which anything may be written with escapes: its rows are read. */
+static bool has_row(const char *path)
+{
+    static const struct json_key rows[] = {{"cat", 0}, {0}};
+    struct json_keys keys;
+    struct seen x = {.ours = false};
+    struct err e = {0};
+    struct arena scratch = {0};
+    struct input in;
+    struct chrome c = {.keys = &keys, .v = &x.cat, .nv = 1, .event = see_cat, .ctx = &x, .e = &e, .scratch = &scratch};
+    json_keys_init(&keys, rows);
+    if (input_open(&in, path, &e)) {
+        chrome_read(&c, &in);
+        chrome_close(&c);
+        input_close(&in);
+    }
+    arena_free(&scratch);
+    return x.ours;
+}
+
 /* Its facts and its categories; without one the file may be anybody's Chrome trace. */
 static enum sniffed sniff(const struct input *in)
 {
@@ -260,7 +294,9 @@ static enum sniffed sniff(const struct input *in)
     for (size_t i = 0; i < sizeof facts_of_it / sizeof *facts_of_it; i++)
         if (memmem(in->head, in->nhead, facts_of_it[i], strlen(facts_of_it[i])))
             return SNIFF_YES;
-    return marked((const char *)in->head, in->nhead);
+    enum sniffed s = marked((const char *)in->head, in->nhead);
+    bool escaped = s == SNIFF_NO && memmem(in->head, in->nhead, "\\u00", 4);
+    return escaped && has_row(in->path) ? SNIFF_LIKELY : s;
 }
 
 const struct importer import_kineto = {.name = "kineto",

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JSON_PADDING = 64, JSON_DEPTH = 512, JSON_WORD_MAX = 64 };
+enum { JSON_PADDING = 64, JSON_DEPTH = 512, JSON_WORD_MAX = 256 };
 
 enum json_type {
     JSON_NONE, /* not there */

@@ -104,4 +104,5 @@ struct kineto_cat {
 const struct kineto_cat *kineto_cat_find(struct kineto *k, const struct json_value *cat); /* NULL: not one of ours */
 bool kineto_cat_is_no_row(const struct json_value *cat);                                  /* known, and known to hold no time of its own */
 void kineto_cats_init(struct kineto *k);
+bool kineto_is_cat(const char *name, size_t n);    /* one of ours */
 bool kineto_names_cat(const char *text, size_t n); /* an event of a category of ours is in the text */

@@ -235,7 +235,7 @@ bool kineto_cat_is_no_row(const struct json_value *cat)
     return false;
 }
 
-static bool is_ours(const char *name, size_t n)
+bool kineto_is_cat(const char *name, size_t n)
 {
     char low[32];
     bool fits = n && lower(name, n, low);
@@ -254,7 +254,7 @@ bool kineto_names_cat(const char *text, size_t n)
         while (p < end && *p && strchr(" :\t\r\n", *p))
             p++;
         const char *close = p < end && *p == '"' ? memchr(p + 1, '"', (size_t)(end - p - 1)) : NULL;
-        if (close && is_ours(p + 1, (size_t)(close - p - 1)))
+        if (close && kineto_is_cat(p + 1, (size_t)(close - p - 1)))
             return true;
     }
     return false;

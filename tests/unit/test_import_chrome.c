@@ -261,7 +261,7 @@ TEST(keys_and_words_may_be_escaped)
 {
     static const char *const texts[] = {
         "{\"trace\\u0045vents\":[{\"\\u0070h\":\"X\",\"nam\\u0065\":\"\\u0061\",\"pid\":1,\"tid\":2,\"t\\u0073\":\"\\u0031\",\"dur\":3}],\"\\u\":0}",
-        "{\"schemaVersion\":1,\"traceEvents\":[{\"ph\":\"\\u0058\",\"\\u0063at\":\"\\u0043pu\\u005fop\",\"\\/"
+        "{\"traceEvents\":[{\"ph\":\"\\u0058\",\"\\u0063at\":\"\\u0043pu\\u005fop\",\"\\/"
         "\":0,\"\\\\\":1,\"name\":\"a\",\"pid\":1,"
         "\"tid\":2,\"ts\":1,\"\\u0064\\u0075\\u0072\":3}]}",
         "[\r\n{\"ph\"\t:\r\n\"X\" ,\n\"cat\"\t:\r\n\"cpu_op\" , \"name\" : \"a\" , \"pid\":1,\"tid\":2,\"ts\":1,\"dur\" :\t3}\n]"};
