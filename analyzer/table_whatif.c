@@ -168,6 +168,7 @@ const struct table_desc table_whatif = {
             {"predicted_high", UNIT_REAL, .what = "where collectives are not matched: when they wait as measured"},
             {0},
         },
+    .example = "--drop-range thd_route",
     .opts = opts,
     .args_size = sizeof(struct whatif_args),
     .spares = SIDE_KERNEL | ROWS_OP,

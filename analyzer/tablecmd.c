@@ -40,8 +40,8 @@ enum status table_main(const struct table_desc *d, int argc, char **argv, struct
         {file_rows, &files},
         {0},
     };
-    const char *doc = arena_printf(&a, "%s.\v%s\n\n  cpscope %s run.sqlite --rank 0 --top 10\n\nWhat its columns mean: cpscope help %s", d->title,
-                                   d->what ? d->what : "", d->name, d->name);
+    const char *doc = arena_printf(&a, "%s.\v%s\n\n  cpscope %s run.sqlite %s\n\nWhat its columns mean: cpscope help %s", d->title,
+                                   d->what ? d->what : "", d->name, d->example ? d->example : "--rank 0 --top 10", d->name);
     if (opt_parse(argc, argv, groups, doc, &a, e) && output_ready(&oo, false, e)) {
         progress_enable(!oo.quiet && !oo.no_progress);
         to.quiet = oo.quiet;

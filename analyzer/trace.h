@@ -138,7 +138,8 @@ const char *trace_window_text(const struct trace *t, struct arena *a);
  * of the rule language by that. `columns` holds the ones of cli.md, then COLUMNS_SOURCE, then what came later. */
 struct table_desc {
     const char *name, *title;
-    const char *what; /* a paragraph for `cpscope help NAME`: definitions, what a row is */
+    const char *what;    /* a paragraph for `cpscope help NAME`: definitions, what a row is */
+    const char *example; /* options of the example in --help; NULL: of one rank, the first rows */
     const struct column *columns;
     const char *worst;      /* the column whose largest value names the worst rank (--across-ranks); NULL: none */
     const struct opt *opts; /* its own options, into a struct of args_size bytes; NULL: none */

@@ -222,8 +222,3 @@ bool model_step(struct model *m, int64_t step, const char *range, int64_t index,
     }
     return true;
 }
-
-const struct stack *model_stack(const struct model *m)
-{
-    return &m->stack;
-}

@@ -42,9 +42,8 @@ struct step_values {
 void model_values(struct model *m, struct step_values *out);
 
 /* Copies of the last step's tensors on the host, for tests: outputs and input gradients (microbatches, rows, hidden),
- * parameter gradients (floats of model_stack()). NULL: not wanted. */
+ * parameter gradients (of the whole stack). NULL: not wanted. */
 void model_read(struct model *m, float *outputs, float *dinputs, float *grads);
-const struct stack *model_stack(const struct model *m);
 
 /* Sum over rows of the hash of each row's bytes, seeded by its number: the same whatever order the rows come in. */
 uint64_t rows_hash(const float *rows, const int64_t *numbers, int64_t n, int64_t width);

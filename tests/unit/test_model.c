@@ -5,7 +5,7 @@
 #include "kernels/model/batch.h"
 #include "kernels/model/draw.h"
 #include "kernels/model/groups.h"
-#include "kernels/model/model.h"
+#include "kernels/model/model_impl.h"
 
 #include <math.h>
 
@@ -121,7 +121,7 @@ TEST(loss_and_norm_are_what_they_say)
     assert_ok(m != NULL, &e);
     assert_ok(model_step(m, 0, "step", 0, &times, &e), &e);
     model_values(m, &v);
-    int64_t n = 2 * 128 * 16, floats = model_stack(m)->floats;
+    int64_t n = 2 * 128 * 16, floats = m->stack.floats;
     float *out = arena_array(&a, float, n), *dx = arena_array(&a, float, n), *grads = arena_array(&a, float, floats);
     model_read(m, out, dx, grads);
     double loss = 0, norm = 0;
