@@ -61,8 +61,7 @@ struct device_ops {
     void (*event_wait)(struct dev_event *ev);
     int64_t (*event_time)(const struct dev_event *ev); /* of the latest record, once it is done */
     int64_t (*now)(struct device *d);
-    void (*spend)(struct device *d, int64_t ns);    /* the host works for so long; NULL: it really does */
-    int64_t (*drawn)(struct device *d, int64_t ns); /* how long it works this time on what takes so long on average; NULL: just that */
+    void (*spend)(struct device *d, int64_t ns); /* the host works for so long; NULL: it really does */
     /* A host row begins with this correlation id, or ends (-1); only while somebody listens. NULL: nobody else sees the calls. */
     void (*host_row)(struct device *d, int64_t correlation);
     /* NULL: WORK_COMM's run() is called on the stream's worker, in its turn, and memory is the host's. Else it is called by the
@@ -93,9 +92,6 @@ struct device {
     void *impl; /* the backend's */
     int rank, ordinal;
     int64_t host_cost; /* ns per op */
-    struct {
-        int64_t left, each, ops; /* dev_host_spread(): ns to come, ns with an op, ops so far */
-    } spread;
     enum dev_number number;
     bool eager;
     int64_t correlation_next, correlation_end; /* ids that are this device's to give */

@@ -79,10 +79,6 @@ bool device_stores_narrow(const struct device *d); /* sim, and not DEV_FP32: wha
 void device_host_cost(struct device *d, int64_t ns_per_op);
 /* The host works for so long, by the clock of dev_now(). */
 void dev_host_work(struct device *d, int64_t ns);
-/* The same, in parts with each of the ops that follow, of which there will be about so many; 0: not known, at once. What is left
- * comes when it ends, which gives back how many ops there were. */
-void dev_host_spread(struct device *d, int64_t ns, int64_t ops);
-int64_t dev_host_spread_end(struct device *d);
 /* On sim: scans cost what a loop of small operators over their chunks would (--host-cost eager). */
 void device_eager(struct device *d, bool eager);
 

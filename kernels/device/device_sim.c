@@ -109,21 +109,10 @@ static int64_t now(struct device *d)
     return s->host;
 }
 
-static int64_t drawn(struct device *d, int64_t ns)
-{
-    struct sim *s = d->impl;
-    return sim_host_ns(ns, &s->noise);
-}
-
 static void spend(struct device *d, int64_t ns)
 {
     struct sim *s = d->impl;
-    s->host += ns;
-}
-
-static void spend_drawn(struct device *d, int64_t ns)
-{
-    spend(d, drawn(d, ns));
+    s->host += sim_host_ns(ns, &s->noise);
 }
 
 int64_t sim_host_clock(const struct device *d)
@@ -304,9 +293,9 @@ static void pay(struct stream *s, const struct work *w)
 {
     const struct machine *m = sim_machine();
     sim_host_until(s->d, lane_room(s->impl));
-    spend_drawn(s->d, llround(w->kind == WORK_COPY ? m->copy_ns : m->launch_ns));
+    spend(s->d, llround(w->kind == WORK_COPY ? m->copy_ns : m->launch_ns));
     if (w->kind == WORK_COMM && s->d->host_cost > 0)
-        spend_drawn(s->d, comm_cost(s->d));
+        spend(s->d, comm_cost(s->d));
 }
 
 static bool submit(struct stream *s, const struct work *w)
@@ -340,7 +329,7 @@ static void stream_wait(struct stream *s)
 {
     lane_settle(s->impl);
     sim_host_until(s->d, lane_end(s->impl));
-    spend_drawn(s->d, llround(sim_machine()->sync_ns));
+    spend(s->d, llround(sim_machine()->sync_ns));
 }
 
 static bool event_renew(struct dev_event *ev)
@@ -369,7 +358,7 @@ static bool event_done(struct dev_event *ev)
 static void event_wait(struct dev_event *ev)
 {
     sim_host_until(ev->d, event_time(ev));
-    spend_drawn(ev->d, llround(sim_machine()->sync_ns));
+    spend(ev->d, llround(sim_machine()->sync_ns));
 }
 
 static const struct device_ops ops = {
@@ -390,7 +379,6 @@ static const struct device_ops ops = {
     .event_time = event_time,
     .now = now,
     .spend = spend,
-    .drawn = drawn,
 };
 
 const struct device_backend device_sim = {

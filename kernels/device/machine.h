@@ -24,7 +24,7 @@ struct machine {
     double eager_chunk_ops; /* small operators of one chunk of a scan where it is a loop of them (--host-cost eager) */
     double launch_ns, framework_op_ns, framework_comm_ns, sync_ns, copy_ns, host_link_gbps;
     double framework_nograd_share; /* of these of the framework, where it keeps nothing for a backward: the forward before a recompute */
-    double framework_layer_ns;     /* of a layer's pass, forward or backward, between its ops: modules, launchers, all that is Python */
+    double framework_layer_ns;     /* of a layer's pass, forward or backward, beyond its ops: modules, launchers, all that is Python */
     double framework_slowdown;     /* by which a profiler with stacks makes ops, layers and what lies between steps dearer; 1 none */
     double framework_step_ns;      /* of a training step outside its micro-batches: data, clipping, logging; with --host-cost framework */
     int64_t queue_depth;           /* launches that the host may be ahead of a stream */

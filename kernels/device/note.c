@@ -17,12 +17,7 @@ static int64_t correlation(struct device *d)
     return d->correlation_next++;
 }
 
-static int64_t drawn(struct device *d, int64_t ns)
-{
-    return d->backend->ops->drawn ? d->backend->ops->drawn(d, ns) : ns;
-}
-
-static void work(struct device *d, int64_t ns)
+void dev_host_work(struct device *d, int64_t ns)
 {
     if (d->backend->ops->spend) {
         d->backend->ops->spend(d, ns);
@@ -32,42 +27,10 @@ static void work(struct device *d, int64_t ns)
         ;
 }
 
-void dev_host_work(struct device *d, int64_t ns)
-{
-    work(d, drawn(d, ns));
-}
-
-static void spread_part(struct device *d, int64_t ns)
-{
-    int64_t part = ns < d->spread.left ? ns : d->spread.left;
-    d->spread.left -= part;
-    if (part)
-        work(d, part);
-}
-
-void dev_host_spread(struct device *d, int64_t ns, int64_t ops)
-{
-    d->spread.left = ns ? drawn(d, ns) : 0;
-    d->spread.each = ops ? d->spread.left / ops : 0;
-    d->spread.ops = 0;
-    if (!ops)
-        spread_part(d, d->spread.left);
-}
-
-int64_t dev_host_spread_end(struct device *d)
-{
-    spread_part(d, d->spread.left);
-    return d->spread.ops;
-}
-
 /* ---- API calls ---- */
 
 struct api_call api_begin(struct device *d, bool op)
 {
-    if (op) {
-        d->spread.ops++;
-        spread_part(d, d->spread.each);
-    }
     if (op && d->host_cost > 0)
         dev_host_work(d, d->host_cost);
     if (!activity_on())

@@ -5,8 +5,7 @@
  *
  * Times are ns, noise included: a kernel's time is drawn from +- the machine's jitter by a generator whose state the
  * caller keeps. Of what the host's calls and ops take, the share host_jitter is drawn anew each time, from an exponential
- * distribution of the same mean: most are short, few are long, and ranks drift apart. What lies between the ops of a layer's
- * pass is drawn once for the pass.
+ * distribution of the same mean: most are short, few are long, and ranks drift apart.
  */
 #pragma once
 #include "kernels/device/backend.h"

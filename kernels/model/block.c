@@ -134,8 +134,17 @@ static void extra_item(struct cp_rank *r)
     dev_free(r->device, value);
 }
 
-static bool pass_forward(struct model *m, int64_t l, const float *x, float *out, struct block_state *st, bool for_backward, struct err *e)
+/* The modules and launchers of a framework around its ops. */
+static void pay_layer(struct model *m)
 {
+    if (m->config->host_layer_ns)
+        dev_host_work(m->rank.device, m->config->host_layer_ns);
+}
+
+bool block_forward(struct model *m, int64_t l, const float *x, float *out, struct block_state *st, bool for_backward, struct err *e)
+{
+    DEV_RANGE(m->rank.device, MARK_LAYER, l);
+    pay_layer(m);
     devpool_init(&st->pool, m->rank.device);
     layer_state_init(&st->layer, m->rank.device, for_backward);
     if (l + 1 == m->config->extra_item)
@@ -167,9 +176,11 @@ static bool layer_backward(struct model *m, int64_t l, const float *x, float *d,
     return true;
 }
 
-static bool pass_backward(struct model *m, int64_t l, const float *x, float *d, struct block_state *st, struct err *e)
+bool block_backward(struct model *m, int64_t l, const float *x, float *d, struct block_state *st, struct err *e)
 {
     struct devpool pool;
+    DEV_RANGE(m->rank.device, MARK_LAYER, l);
+    pay_layer(m);
     devpool_init(&pool, m->rank.device);
     float *dx = rows_of(m, &pool);
     if (m->net.vocab) {
@@ -178,32 +189,6 @@ static bool pass_backward(struct model *m, int64_t l, const float *x, float *d, 
     }
     bool ok = layer_backward(m, l, x, d, dx, st, e);
     devpool_free(&pool);
-    return ok;
-}
-
-/* How many ops the last pass like this one had: what a framework's modules and launchers cost its host lies between its ops. */
-static int64_t *ops_of(struct model *m, int64_t l, bool back)
-{
-    return &m->layer_ops[back][stack_mode(&m->stack, l)->op == OP_ATTN];
-}
-
-bool block_forward(struct model *m, int64_t l, const float *x, float *out, struct block_state *st, bool for_backward, struct err *e)
-{
-    int64_t *ops = ops_of(m, l, false);
-    DEV_RANGE(m->rank.device, MARK_LAYER, l);
-    dev_host_spread(m->rank.device, m->config->host_layer_ns, *ops);
-    bool ok = pass_forward(m, l, x, out, st, for_backward, e);
-    *ops = dev_host_spread_end(m->rank.device);
-    return ok;
-}
-
-bool block_backward(struct model *m, int64_t l, const float *x, float *d, struct block_state *st, struct err *e)
-{
-    int64_t *ops = ops_of(m, l, true);
-    DEV_RANGE(m->rank.device, MARK_LAYER, l);
-    dev_host_spread(m->rank.device, m->config->host_layer_ns, *ops);
-    bool ok = pass_backward(m, l, x, d, st, e);
-    *ops = dev_host_spread_end(m->rank.device);
     return ok;
 }
 

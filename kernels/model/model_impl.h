@@ -33,7 +33,6 @@ struct turn {
 struct model {
     const struct run_config *config;
     const struct cp_shape *shape; /* of the config */
-    int64_t layer_ops[2][2];      /* of the last layer's pass: backward or not, attention or not */
     struct cp_rank rank;          /* its shape, number and group are those of the micro-batch at hand */
     int number;                   /* of the rank in the run */
     struct kv_cache plans;

@@ -148,37 +148,6 @@ TEST(bulk_tensors_have_sizes_and_no_storage)
     device_close(d);
 }
 
-/* The host's clock after n launches of 10 ns with `ns` between about `ops` of them; *were: how many there were. */
-static int64_t spread(int64_t ns, int64_t ops, int n, int64_t *during, int64_t *were)
-{
-    struct device *d = device(0);
-    dev_host_spread(d, ns, ops);
-    for (int i = 0; i < n; i++)
-        DEV_LAUNCH(device_stream(d), add, (struct amount){0, 0});
-    *during = dev_now(d);
-    *were = dev_host_spread_end(d);
-    int64_t after = dev_now(d);
-    DEV_LAUNCH(device_stream(d), add, (struct amount){0, 0});
-    assert_int_equal(dev_now(d), after + 10); /* it has ended */
-    device_close(d);
-    return after;
-}
-
-TEST(what_lies_between_ops_comes_with_them_and_the_rest_at_the_end)
-{
-    int64_t during, were;
-    assert_int_equal(spread(1000, 0, 2, &during, &were), 1020); /* of how many is not known: at once */
-    assert_int_equal(during, 1020);
-    assert_int_equal(were, 2);
-    assert_int_equal(spread(900, 3, 1, &during, &were), 910);
-    assert_int_equal(during, 310);
-    assert_int_equal(were, 1);
-    assert_int_equal(spread(900, 1, 2, &during, &were), 920); /* more ops than thought */
-    assert_int_equal(during, 920);
-    assert_int_equal(spread(0, 4, 2, &during, &were), 20);
-    assert_int_equal(were, 2);
-}
-
 TEST(narrow_rows_count_at_their_size_and_need_no_rounding)
 {
     struct device *d = device(0);
@@ -340,7 +309,6 @@ TEST(machine_files_are_refused_with_line_and_reason)
 UNIT_MAIN(UNIT(kernels_take_the_larger_of_arithmetic_memory_and_the_least), UNIT(the_host_runs_ahead_and_a_wait_pays_the_drain_and_a_fixed_cost),
           UNIT(the_host_is_at_most_the_queue_ahead), UNIT(the_dispatch_of_a_framework_costs_the_host),
           UNIT(streams_run_side_by_side_and_wait_for_events), UNIT(host_reads_see_what_index_kernels_wrote),
-          UNIT(bulk_tensors_have_sizes_and_no_storage), UNIT(what_lies_between_ops_comes_with_them_and_the_rest_at_the_end),
-          UNIT(narrow_rows_count_at_their_size_and_need_no_rounding), UNIT(noise_is_seeded_and_bounded), UNIT(drawn_host_times_keep_their_mean),
-          UNIT(addresses_of_live_blocks_do_not_overlap), UNIT(shipped_machines_load_and_write_themselves),
+          UNIT(bulk_tensors_have_sizes_and_no_storage), UNIT(narrow_rows_count_at_their_size_and_need_no_rounding), UNIT(noise_is_seeded_and_bounded),
+          UNIT(drawn_host_times_keep_their_mean), UNIT(addresses_of_live_blocks_do_not_overlap), UNIT(shipped_machines_load_and_write_themselves),
           UNIT(machine_files_are_refused_with_line_and_reason))
