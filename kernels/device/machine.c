@@ -52,8 +52,8 @@ static const struct key {
     REAL(ib_start_ns, 0, 1e9),
     REAL(ib_hop_ns, 0, 1e9),
     REAL(jitter, 0, 0.9),
-    REAL(host_jitter, 0, 1),
     WHOLE(jitter_seed, 0, 1e15),
+    REAL(host_skew, 0, 10),
 };
 enum { NKEYS = sizeof keys / sizeof *keys };
 

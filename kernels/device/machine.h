@@ -34,8 +34,8 @@ struct machine {
     double nvlink_gbps, nvlink_start_ns, nvlink_hop_ns, ib_gbps, ib_start_ns, ib_hop_ns;
     /* noise: a kernel's time is drawn from +- this share of it; 0 off */
     double jitter;
-    double host_jitter; /* the share of the host's times that is drawn, with the same mean; 0 off */
     int64_t jitter_seed;
+    double host_skew; /* the share by which the host of a node's last rank is slower than the first's, see sim_cost.h; 0: all are alike */
 };
 
 /* A shipped machine by name, or a file. ERR_USAGE when it is neither, and with file:line when a key is unknown, given twice or

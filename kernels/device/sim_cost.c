@@ -61,11 +61,11 @@ static int64_t noisy(uint64_t *noise, double ns)
     return llround(jitter > 0 ? ns * (1 + jitter * draw(noise)) : ns);
 }
 
-int64_t sim_host_ns(int64_t ns, uint64_t *noise)
+int64_t sim_host_ns(int64_t ns, int rank)
 {
     const struct machine *m = sim_machine();
-    double drawn = m->host_jitter > 0 ? -log((1 - draw(noise)) / 2) : 1;
-    return llround((double)ns * (1 + m->host_jitter * (drawn - 1)));
+    int64_t last = m->gpus_per_node - 1;
+    return last > 0 ? llround((double)ns * (1 + m->host_skew * (double)(rank % m->gpus_per_node) / (double)last)) : ns;
 }
 
 double sim_eager_ops(const struct work *w)

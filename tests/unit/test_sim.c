@@ -199,28 +199,24 @@ TEST(noise_is_seeded_and_bounded)
     assert_in_range(high, 120000, 125000);
 }
 
-/* Drawn times of the host: of the same mean, other for each rank, the same again. */
-TEST(drawn_host_times_keep_their_mean)
+/* From rank to rank of a node, in equal steps; the next node begins anew. */
+TEST(hosts_of_a_node_get_slower_by_rank)
 {
-    enum { CALLS = 20000 };
+    static const struct {
+        int64_t gpus_per_node, ns;
+        int rank;
+    } want[] = {{5, 1000, 0}, {5, 1050, 1}, {5, 1200, 4}, {5, 1000, 5}, {5, 1200, 9}, {2, 1200, 1}, {1, 1000, 0}, {1, 1000, 3}};
     struct machine m = round_numbers;
-    m.host_jitter = 1;
-    m.launch_ns = 1000;
-    int64_t ends[4], shortest = INT64_MAX;
-    for (int i = 0; i < 4; i++) {
+    m.host_skew = 0.2;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         struct err e = {0};
+        m.gpus_per_node = want[i].gpus_per_node;
         sim_use_machine(&m);
-        struct device *d = device_open("sim", i % 2, 0, &e);
-        for (int64_t k = 0, before = 0; k < CALLS; k++, before = dev_now(d)) {
-            dev_host_work(d, 1000);
-            shortest = dev_now(d) - before < shortest ? dev_now(d) - before : shortest;
-        }
-        ends[i] = dev_now(d);
+        struct device *d = device_open("sim", want[i].rank, 0, &e);
+        dev_host_work(d, 1000);
+        assert_int_equal(dev_now(d), want[i].ns);
         device_close(d);
     }
-    assert_in_range(ends[0], 980 * CALLS, 1020 * CALLS); /* three standard deviations of the mean: 2.1 % */
-    assert_in_range(shortest, 0, 10);
-    assert_true(ends[0] != ends[1] && ends[0] == ends[2] && ends[1] == ends[3]);
 }
 
 /* ---- addresses ---- */
@@ -310,5 +306,5 @@ UNIT_MAIN(UNIT(kernels_take_the_larger_of_arithmetic_memory_and_the_least), UNIT
           UNIT(the_host_is_at_most_the_queue_ahead), UNIT(the_dispatch_of_a_framework_costs_the_host),
           UNIT(streams_run_side_by_side_and_wait_for_events), UNIT(host_reads_see_what_index_kernels_wrote),
           UNIT(bulk_tensors_have_sizes_and_no_storage), UNIT(narrow_rows_count_at_their_size_and_need_no_rounding), UNIT(noise_is_seeded_and_bounded),
-          UNIT(drawn_host_times_keep_their_mean), UNIT(addresses_of_live_blocks_do_not_overlap), UNIT(shipped_machines_load_and_write_themselves),
+          UNIT(hosts_of_a_node_get_slower_by_rank), UNIT(addresses_of_live_blocks_do_not_overlap), UNIT(shipped_machines_load_and_write_themselves),
           UNIT(machine_files_are_refused_with_line_and_reason))
