@@ -82,6 +82,8 @@ static bool check_random(const struct seqs *q, const char *text, struct err *e)
     if (q->tokens % q->unit)
         return fail(e, ERR_USAGE, "--seqs %s: --tokens %" PRId64 " is not a multiple of %" PRId64 ", the unit in which lengths are drawn", text,
                     q->tokens, q->unit);
+    if (q->n > 0 && q->n < q->over)
+        return fail(e, ERR_USAGE, "--seqs %s: fewer sequences than micro-batches, of which each holds one: want at least %" PRId64, text, q->over);
     if (q->n < q->over || most > q->tokens / q->unit)
         return fail(e, ERR_USAGE, "--seqs %s: 1 to %" PRId64 " sequences in units of %" PRId64 " tokens fit in --tokens %" PRId64, text,
                     q->tokens / q->unit, q->unit, q->tokens);

@@ -40,6 +40,7 @@ chunk --seqs equal:0
 chunk --seqs equal:x
 chunk --seqs random:0
 chunk --seqs random:500
+chunk --seqs random:2/4
 chunk --seqs random:6 --tokens 100
 chunk --cp 4 --tokens 100 --seqs 60,40
 chunk --cp 4 --tokens 512 --seqs 500,12
